@@ -27,8 +27,8 @@ def conversions(op: Op, reject: str) -> list[str]:
     variadic = op.separate_ints
     for argument in op.schema.inputs:
         if argument is variadic:
-            lines += _convert_variadic(op, argument)
-        elif argument.type.is_tensor_list:
+            continue
+        if argument.type.is_tensor_list:
             lines += _check_tensor_list(argument.python_name, reject, argument.type.is_optional)
             if argument is op.schema.tensor_arguments[0] and op.dispatch:
                 lines += _check_not_empty(op, argument)
@@ -52,6 +52,10 @@ def conversions(op: Op, reject: str) -> list[str]:
             lines += _convert_generator(op, argument)
     if len(op.schema.out_arguments) > 1:
         lines += _check_tensor_list("out", reject)
+    if variadic is not None:  # behind the others, whose errors tell ints from a tuple of them
+        lines += _convert_variadic(op, variadic)
+    if has_factory_options(op) and op.kind != "out":
+        lines.append(f'dtype, backend = factory_options(dtype, layout, device, pin_memory, "{op.schema.base}")')
     return lines
 
 

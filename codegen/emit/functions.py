@@ -15,7 +15,6 @@ from .recording import GradCheck, Recording, grad_check_of_out, recording_of, un
 from .signatures import (
     Signature,
     generator_twin,
-    has_reject,
     is_int_list,
     python_default,
     signature_of,
@@ -72,6 +71,7 @@ class Function:
     old_calls: OldCalls | None
     seen: str
     reject: str
+    refused: str
     conversions: tuple[str, ...]
     checks: tuple[str, ...]
     marks: tuple[str, ...]
@@ -107,6 +107,11 @@ class Function:
         return self.old_calls.signature if self.old_calls else self.signature
 
     @property
+    def may_refuse(self) -> bool:
+        """Whether a conversion of an argument may raise."""
+        return any("_of(" in line or "_options(" in line for line in self.conversions)
+
+    @property
     def ends_late(self) -> bool:
         """Whether something is to be done with the result, or with what the call has changed."""
         saves = bool(self.recording and (self.recording.after or self.recording.refusal))
@@ -121,9 +126,8 @@ def function_of(model: Model, op: Op) -> Function:
     name = function_name(model, op)
     composite, public = op.is_composite, is_called_by_users(model, op)
     signature = signature_of(model, op, public=public)
-    refusal = "_reject" if has_reject(op, public) else "raise_bad_argument"
     itself = _itself(name, signature)
-    reject = f"{refusal}({itself}, {signature.passed})"
+    reject = f"raise_bad_argument({itself}, {signature.passed})"
     number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
     shape = _shape(model, op)
     out, twin = model.variant(op, "out"), generator_twin(model, op)
@@ -139,12 +143,13 @@ def function_of(model: Model, op: Op) -> Function:
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
         seen=_seen_by_interceptors(op),
         reject=reject,
+        refused=f"refused(error, {itself}, {signature.passed})",
         conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
         checks=checks(model, op),
         marks=marks(op),
         arrays=() if composite or shape == "inplace_detach" else _arrays(op),
         array_errors=_array_errors(op),
-        array_reject=f"number_first({itself}, {refusal}, {signature.passed})" if number_first else reject,
+        array_reject=f"number_first({itself}, raise_bad_argument, {signature.passed})" if number_first else reject,
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),
         kind=_kind(model, op) if shape == "functional" else None,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ..model import Model, Op
 from ..render import python_module, render
-from .names import function_name, visible_overloads
+from .names import visible_overloads
 from .old_calls import old_names
-from .resolvers import serves_operators
+from .resolvers import called_by_operator
 from .signatures import Signature, signature_of
 
 IMPORTS = {
@@ -77,12 +77,15 @@ def _methods(model: Model, family: str) -> Iterator[Method]:
 
 
 def _operator(model: Model, op: Op) -> str:
-    """What an operator is: the resolver, or the function of an op that takes numbers itself.
+    """What an operator is. One with an operand gives NotImplemented instead of an error.
 
-    One with an operand gives NotImplemented instead of an error.
+    It is called with operands only: what has other parameters has a form for operators.
     """
-    function = f"{op.family}_ops.{op.schema.name if serves_operators(op) else function_name(model, op)}"
-    return f"as_operator({function})" if len(op.schema.positional) > 1 else function
+    name = called_by_operator(model, op)
+    function = f"{op.family}_ops.{name}"
+    if len(op.schema.positional) < 2:
+        return function
+    return f"as_operator({function})"
 
 
 def _passed(op: Op) -> Iterator[str]:

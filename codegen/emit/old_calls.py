@@ -95,7 +95,7 @@ def old_call(name: str, overloads: Sequence[str], signature: Signature) -> str:
     """What runs a call that the function of a name was given: its overloads and arguments are for the errors."""
     positional = [parameter.name for parameter in signature.positional]
     positional += [f"*{signature.rest}"] if signature.rest else []
-    keywords = [p.name for p in signature.parameters if p.kwarg_only and p.name != "_reject" and not p.alias_of]
+    keywords = [p.name for p in signature.parameters if p.kwarg_only and not p.alias_of]
     named = comma_separated(f'"{keyword}": {keyword}' for keyword in keywords)
     return f"old_call({name}, {tuple_of(overloads)}, {tuple_of(positional)}, {{{named}}})"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..model import Model
 from ..render import python_module, render
@@ -12,9 +13,8 @@ from .decomposition import RENAMED_CONSTANTS
 from .functions import Function, function_of
 from .names import visible_overloads
 from .old_calls import OldName, old_names
-from .resolvers import Resolver, resolver_of
-
-_METHODS = "mindtorch.dispatch.methods"
+from .resolvers import Resolver, called_by_operators, operator_name, resolver_of
+from .signatures import Signature
 
 
 def _constants() -> dict[str, str]:
@@ -25,7 +25,6 @@ def _constants() -> dict[str, str]:
 
 
 # The names that generated functions use, and where they come from.
-
 IMPORTS = {
     "builtins": "",
     "state": "mindtorch._core",
@@ -69,12 +68,12 @@ IMPORTS = {
     **dict.fromkeys(
         ("index_of", "joined_ints", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments.conversions"
     ),
-    # What methods read in the place of the first name, which `as_method` replaces.
-    "SEPARATE_INTS": f"{_METHODS} import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS",
+    "SEPARATE_INTS": "mindtorch.dispatch.methods",
     **dict.fromkeys(
-        ("CALL_ERRORS", "explained", "overload_for", "number_first", "raise_bad_argument", "raise_no_overload"),
+        ("ARGUMENT_ERRORS", "CALL_ERRORS", "explained", "overload_for", "number_first", "refused"),
         "mindtorch.dispatch.arguments.conversions",
     ),
+    **dict.fromkeys(("raise_bad_argument", "raise_no_overload"), "mindtorch.dispatch.arguments.conversions"),
     **dict.fromkeys(("is_index", "is_int", "is_single_int"), "mindtorch.dispatch.arguments.types"),
     "old_call": "mindtorch.dispatch.arguments.deprecation",
     **dict.fromkeys(("call", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),
@@ -109,11 +108,15 @@ IMPORTS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A definition of the module: a function, a resolver behind the last overload of its name, or a former name."""
+    """A definition of the module: a function, a resolver behind the last overload of its name, or a former name.
+
+    ``is_for_operators``: what comes before, as Python's operators call it.
+    """
 
     function: Function | None = None
     resolver: Resolver | None = None
     old_name: OldName | None = None
+    is_for_operators: bool = False
 
 
 # What a reader of a module meets in each function.
@@ -136,8 +139,9 @@ def emit(model: Model) -> dict[str, str]:
 
 def _parameters(model: Model, family: str, items: list[Item]) -> str:
     """What looks at calls of the functions reads, in a module of its own, which few programs import."""
-    functions = [item.function for item in items if item.function]
-    resolvers = [item.resolver for item in items if item.resolver and item.resolver.form != "matching"]
+    called = [item for item in items if not item.is_for_operators]
+    functions = [item.function for item in called if item.function]
+    resolvers = [item.resolver for item in called if item.resolver and item.resolver.form != "matching"]
     body = render("parameters.py.jinja", functions=[*functions, *resolvers])
     imports = {name: IMPORTS[name] for name in ("contiguous_format", "int64")}
     purpose = f"What the functions of the {family} ops take: names, what collects the rest, and defaults."
@@ -160,14 +164,28 @@ def _family(model: Model, family: str, items: list[Item]) -> str:
 
 
 def _items(model: Model, family: str) -> Iterator[Item]:
+    operators = called_by_operators(model)
     for op in model.families[family]:
         if op.is_copied_out:
             continue
-        yield Item(function=function_of(model, op))
+        function = function_of(model, op)
+        yield Item(function=function)
+        if function.name in operators and not function.definition.is_positional:
+            yield Item(function=replace(function, **_for_operators(function)), is_for_operators=True)
         overloads = visible_overloads(model, op.schema.name)
         if op.kind != "out" and overloads and op is overloads[-1]:
             resolver = resolver_of(model, op.schema.name)
             if resolver is not None:
                 yield Item(resolver=resolver)
+                if resolver.name in operators and not resolver.definition.is_positional:
+                    yield Item(resolver=replace(resolver, **_for_operators(resolver)), is_for_operators=True)
     for old_name in old_names(model, family):
         yield Item(old_name=old_name)
+
+
+def _for_operators(form: Function | Resolver) -> dict[str, Any]:
+    """What differs where Python's operators call: all parameters are positional, as their defaults are quicker to find.
+
+    Only the interpreter calls such a function, with its operands, so that it has no room for old calls."""
+    parameters = tuple(replace(each, kwarg_only=False) for each in form.signature.parameters)
+    return {"name": operator_name(form.name), "signature": Signature(parameters), "old_calls": None}

@@ -67,7 +67,6 @@ class Resolver:
     moves: tuple[str, ...]
     branches: tuple[Branch, ...]
     given: str
-    has_operators: bool
     shifted: str = ""
     old_calls: OldCalls | None = None
 
@@ -103,9 +102,20 @@ def _resolver(name: str, overloads: list[Overload]) -> Resolver:
     return merged.resolver(name)
 
 
-def serves_operators(op: Op) -> bool:
-    """Whether Python's operators call the resolver: an op that takes numbers itself is called directly."""
-    return bool(op.operators) and not op.numbers
+def called_by_operator(model: Model, op: Op) -> str:
+    """The function that the operators of an op call: the resolver, but for an op that takes numbers itself."""
+    return function_name(model, op) if op.numbers or len(op.schema.positional) < 2 else op.schema.name
+
+
+def called_by_operators(model: Model) -> set[str]:
+    """The functions that Python's operators with an operand call."""
+    ops = [op for op in model.ops.values() if op.operators and len(op.schema.positional) > 1]
+    return {called_by_operator(model, op) for op in ops if model.project.is_library}
+
+
+def operator_name(function: str) -> str:
+    """The name of what a function is to operators."""
+    return f"{function}_operator"
 
 
 def _tensors_first(overload: Overload) -> int:
@@ -156,7 +166,6 @@ def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
         moves=(),
         branches=(Branch("matching", ""),),
         given="",
-        has_operators=False,
     )
 
 
@@ -210,7 +219,6 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
             Branch("", _call(longest.function, [*required, *(p.name for p in optional), *_passed(keywords, longest)])),
         ),
         given=_given(name, overloads, [parameter.name for parameter in (*positional, *optional)], keywords),
-        has_operators=False,
         shifted=tuple_of(required),
     )
 
@@ -235,7 +243,7 @@ def _merged_keywords(overloads: Sequence[Overload]) -> list[Parameter]:
     merged: dict[str, Parameter] = {}
     for overload in overloads:
         for parameter in overload.signature.parameters:
-            if parameter.kwarg_only and parameter.name != "_reject":
+            if parameter.kwarg_only:
                 merged.setdefault(parameter.name, parameter)
     return list(merged.values())
 
@@ -269,22 +277,17 @@ class _Merge:
         return any(not self._is_told(argument.python_name) for argument in hidden)
 
     def resolver(self, name: str) -> Resolver:
-        has_operators = any(serves_operators(overload.op) for overload in self.overloads)
         parameters = self._defined() + alias_parameters(self.parameters)
-        if has_operators:
-            parameters.append(Parameter("_reject", "raise_no_overload", True))
         order = sorted(self.overloads, key=self._needs_most_first)
-        reject = "_reject" if has_operators else "raise_no_overload"
         return Resolver(
             name=name,
             form="plain",
             schemas=_docstrings(name, self.overloads),
             signature=Signature(tuple(parameters), self.rest),
             functions=_functions(self.overloads),
-            moves=tuple(self._moves(lambda slots: f"{reject}({self._all_given(name, slots)})")),
+            moves=tuple(self._moves(lambda slots: f"raise_no_overload({self._all_given(name, slots)})")),
             branches=tuple(self._branches(order)),
             given=self._all_given(name, self.slots),
-            has_operators=has_operators,
         )
 
     def _all_given(self, name: str, slots: Sequence[str]) -> str:
@@ -442,5 +445,5 @@ class _Merge:
 
     def _call(self, overload: Overload) -> str:
         words = [self._passed(overload, argument.python_name) for argument in overload.positional]
-        words += [p.passed for p in overload.signature.parameters if p.kwarg_only and p.name != "_reject"]
+        words += [p.passed for p in overload.signature.parameters if p.kwarg_only]
         return _call(overload.function, words)

@@ -55,13 +55,18 @@ class Signature:
     @property
     def shown(self) -> str:
         """The parameters as people are told them: without NumPy's spellings, and what may be spelled so is required."""
-        own = [each for each in self.parameters if not each.alias_of and each.name != "_reject"]
+        own = [each for each in self.parameters if not each.alias_of]
         shown = (replace(each, default=None) if each.default == "..." else each for each in own)
         return str(Signature(tuple(shown), self.rest))
 
     @property
     def positional(self) -> tuple[Parameter, ...]:
         return tuple(parameter for parameter in self.parameters if not parameter.kwarg_only)
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether a call by position can give all, and no more."""
+        return self.rest is None and len(self.positional) == len(self.parameters)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,7 +76,7 @@ class Signature:
     @property
     def defaults(self) -> tuple[str, ...]:
         """The items of a dictionary of what stands for nothing given."""
-        optional = [each for each in self.parameters if each.default is not None and each.name != "_reject"]
+        optional = [each for each in self.parameters if each.default is not None]
         return tuple(f'"{parameter.name}": {parameter.default}' for parameter in optional)
 
     @property
@@ -80,10 +85,10 @@ class Signature:
 
     @property
     def passed(self) -> str:
-        """The arguments of a call that hands everything on, other than ``_reject`` and NumPy's spellings."""
+        """The arguments of a call that hands everything on, other than NumPy's spellings."""
         words = [parameter.passed for parameter in self.positional]
         rest = [f"*{self.rest}"] if self.rest else []
-        handed_on = (p for p in self.parameters if p.kwarg_only and p.name != "_reject" and not p.alias_of)
+        handed_on = (p for p in self.parameters if p.kwarg_only and not p.alias_of)
         keywords = [parameter.passed for parameter in handed_on]
         return ", ".join(words + rest + keywords)
 
@@ -112,11 +117,6 @@ def _list_default(text: str, size: int | None) -> str:
 def parameter_of(argument: Argument) -> Parameter:
     default = "False" if argument.name == "pin_memory" else python_default(argument)
     return Parameter(argument.python_name, default, argument.kwarg_only)
-
-
-def has_reject(op: Op, public: bool) -> bool:
-    """Whether Python's operators call the function itself, and say what happens to an operand that it doesn't take."""
-    return bool(op.operators) and len(op.schema.positional) > 1 and (public or bool(op.numbers))
 
 
 def is_int_list(argument: Argument) -> bool:
@@ -150,8 +150,6 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
         parameters.append(Parameter("requires_grad", "False", True))
     if public:
         parameters += alias_parameters(parameters)
-    if has_reject(op, public):
-        parameters.append(Parameter("_reject", "raise_bad_argument", True))
     variadic = op.separate_ints
     return Signature(tuple(parameters), f"more_{variadic.python_name}" if variadic else None)
 

@@ -21,6 +21,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -32,6 +33,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
     separate_ints_of,
 )
@@ -71,11 +73,26 @@ def empty(
     if out is not None:
         check_out_options(out, dtype, layout, device, "empty")
         return flagged(empty_out(size, *more_size, memory_format=memory_format, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "empty", "size", 1)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "empty", "size", 1)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            empty,
+            size,
+            *more_size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
     except CALL_ERRORS as error:
@@ -89,10 +106,13 @@ def empty_out(size, *more_size, memory_format=None, out):
     """empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(empty_out, out):
         return call(empty_out, size, *more_size, memory_format=memory_format, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "empty", "size", 1)
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "empty", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, empty_out, size, *more_size, memory_format=memory_format, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -125,11 +145,24 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple:
-        size = ints_of(size, "empty_strided", "size", 1)
-    if type(stride) is not tuple:
-        stride = ints_of(stride, "empty_strided", "stride", 2)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "empty_strided", "size", 1)
+        if type(stride) is not tuple:
+            stride = ints_of(stride, "empty_strided", "stride", 2)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            empty_strided,
+            size,
+            stride,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
     except CALL_ERRORS as error:
@@ -159,11 +192,25 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
     if out is not None:
         check_out_options(out, dtype, layout, device, "zeros")
         return flagged(zeros_out(size, *more_size, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            zeros,
+            size,
+            *more_size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
     except CALL_ERRORS as error:
@@ -177,10 +224,13 @@ def zeros_out(size, *more_size, out):
     """zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(zeros_out, out):
         return call(zeros_out, size, *more_size, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, zeros_out, size, *more_size, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -217,11 +267,25 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
     if out is not None:
         check_out_options(out, dtype, layout, device, "ones")
         return flagged(ones_out(size, *more_size, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "ones", "size", 1)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "ones", "size", 1)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            ones,
+            size,
+            *more_size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
     except CALL_ERRORS as error:
@@ -235,10 +299,13 @@ def ones_out(size, *more_size, out):
     """ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(ones_out, out):
         return call(ones_out, size, *more_size, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "ones", "size", 1)
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "ones", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ones_out, size, *more_size, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -275,11 +342,25 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
     if out is not None:
         check_out_options(out, dtype, layout, device, "full")
         return flagged(full_out(size, fill_value, out=out), requires_grad)
-    if type(size) is not tuple:
-        size = ints_of(size, "full", "size", 1)
-    if type(fill_value) is not int and type(fill_value) is not float:
-        fill_value = scalar_of(fill_value, "full", "fill_value", 2)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "full", "size", 1)
+        if type(fill_value) is not int and type(fill_value) is not float:
+            fill_value = scalar_of(fill_value, "full", "fill_value", 2)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            full,
+            size,
+            fill_value,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
     except CALL_ERRORS as error:
@@ -293,10 +374,13 @@ def full_out(size, fill_value, *, out):
     """full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(full_out, out):
         return call(full_out, size, fill_value, out=out)
-    if type(size) is not tuple:
-        size = ints_of(size, "full", "size", 1)
-    if type(fill_value) is not int and type(fill_value) is not float:
-        fill_value = scalar_of(fill_value, "full", "fill_value", 2)
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "full", "size", 1)
+        if type(fill_value) is not int and type(fill_value) is not float:
+            fill_value = scalar_of(fill_value, "full", "fill_value", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, full_out, size, fill_value, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -329,12 +413,25 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
     if out is not None:
         check_out_options(out, dtype, layout, device, "arange")
         return flagged(arange_default_out(end, out=out), requires_grad)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "arange", "end", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "arange", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "arange")
+    try:
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "arange", "end", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "arange", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "arange")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            arange_default,
+            end,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = ops.arange_start_step(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -350,10 +447,13 @@ def arange_default_out(end, *, out):
     """arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arange_default_out, out):
         return call(arange_default_out, end, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(arange_default_out, end, out=out)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "arange", "end", 1)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(arange_default_out, end, out=out)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "arange", "end", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, arange_default_out, end, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::arange", (out,))
     result = composite.arange_end_out(end, out=out)
@@ -375,14 +475,27 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "arange", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "arange", "end", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "arange", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "arange")
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "arange", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "arange", "end", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "arange", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "arange")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            arange_start,
+            start,
+            end,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -417,13 +530,28 @@ def arange_start_step(
     if out is not None:
         check_out_options(out, dtype, layout, device, "arange")
         return flagged(arange_start_step_out(start, end, step, out=out), requires_grad)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "arange", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "arange", "end", 2)
-    if type(step) is not int and type(step) is not float:
-        step = scalar_of(step, "arange", "step", 3)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "arange", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "arange", "end", 2)
+        if type(step) is not int and type(step) is not float:
+            step = scalar_of(step, "arange", "step", 3)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            arange_start_step,
+            start,
+            end,
+            step,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
     except NUMPY_ERRORS as error:
@@ -487,12 +615,15 @@ def arange_start_step_out(start, end, step=1, *, out):
     """arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arange_start_step_out, out):
         return call(arange_start_step_out, start, end, step, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "arange", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "arange", "end", 2)
-    if type(step) is not int and type(step) is not float:
-        step = scalar_of(step, "arange", "step", 3)
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "arange", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "arange", "end", 2)
+        if type(step) is not int and type(step) is not float:
+            step = scalar_of(step, "arange", "step", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, arange_start_step_out, start, end, step, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -534,13 +665,28 @@ def linspace_default(
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_default_out(start, end, steps, out=out), requires_grad)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "linspace", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "linspace", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "linspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            linspace_default,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
     except NUMPY_ERRORS as error:
@@ -554,12 +700,15 @@ def linspace_default_out(start, end, steps, *, out):
     """linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linspace_default_out, out):
         return call(linspace_default_out, start, end, steps, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "linspace", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "linspace", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "linspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linspace_default_out, start, end, steps, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -598,8 +747,42 @@ def linspace_Tensor_Tensor(
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Tensor_Tensor_out(start, end, steps, out=out), requires_grad)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(
+                linspace_Tensor_Tensor,
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(
+                linspace_Tensor_Tensor,
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "linspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             linspace_Tensor_Tensor,
             start,
             end,
@@ -611,25 +794,6 @@ def linspace_Tensor_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(
-            linspace_Tensor_Tensor,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "linspace")
     try:
         result = composite.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -647,14 +811,17 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
     """linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linspace_Tensor_Tensor_out, start, end, out):
         return call(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linspace_Tensor_Tensor_out, start, end, steps, out=out)
     refuse_unwritable("aten::linspace", (out,), start, end)
     result = composite.linspace_tensors_out(start, end, steps, out=out)
     record_refusal("aten::linspace", (out,), start, end)
@@ -681,8 +848,31 @@ def linspace_Tensor_Scalar(
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Tensor_Scalar_out(start, end, steps, out=out), requires_grad)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(
+                linspace_Tensor_Scalar,
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "linspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "linspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             linspace_Tensor_Scalar,
             start,
             end,
@@ -694,14 +884,6 @@ def linspace_Tensor_Scalar(
             out=out,
             requires_grad=requires_grad,
         )
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "linspace")
     try:
         result = composite.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -719,14 +901,17 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
     """linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linspace_Tensor_Scalar_out, start, out):
         return call(linspace_Tensor_Scalar_out, start, end, steps, out=out)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "linspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linspace_Tensor_Scalar_out, start, end, steps, out=out)
     refuse_unwritable("aten::linspace", (out,), start)
     result = composite.linspace_tensors_out(start, end, steps, out=out)
     record_refusal("aten::linspace", (out,), start)
@@ -753,8 +938,31 @@ def linspace_Scalar_Tensor(
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Scalar_Tensor_out(start, end, steps, out=out), requires_grad)
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(
+                linspace_Scalar_Tensor,
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "linspace", "start", 1)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "linspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             linspace_Scalar_Tensor,
             start,
             end,
@@ -766,14 +974,6 @@ def linspace_Scalar_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "linspace", "start", 1)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "linspace")
     try:
         result = composite.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -879,14 +1079,17 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
     """linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linspace_Scalar_Tensor_out, end, out):
         return call(linspace_Scalar_Tensor_out, start, end, steps, out=out)
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "linspace", "start", 1)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "linspace", "steps", 3)
+    try:
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "linspace", "start", 1)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "linspace", "steps", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linspace_Scalar_Tensor_out, start, end, steps, out=out)
     refuse_unwritable("aten::linspace", (out,), end)
     result = composite.linspace_tensors_out(start, end, steps, out=out)
     record_refusal("aten::linspace", (out,), end)
@@ -924,18 +1127,34 @@ def logspace_default(
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_default_out(start, end, steps, base, out=out), requires_grad)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "logspace", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "logspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "logspace")
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "logspace", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "logspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "logspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "logspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            logspace_default,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.logspace(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -953,16 +1172,19 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
     """logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logspace_default_out, out):
         return call(logspace_default_out, start, end, steps, base, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(logspace_default_out, start, end, steps, base, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "logspace", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(logspace_default_out, start, end, steps, base, out=out)
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "logspace", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "logspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logspace_default_out, start, end, steps, base, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::logspace", (out,))
     result = composite.logspace_out(start, end, steps, base, out=out)
@@ -1002,8 +1224,46 @@ def logspace_Tensor_Tensor(
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Tensor_Tensor_out(start, end, steps, base, out=out), requires_grad)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(
+                logspace_Tensor_Tensor,
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(
+                logspace_Tensor_Tensor,
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "logspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "logspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             logspace_Tensor_Tensor,
             start,
             end,
@@ -1016,28 +1276,6 @@ def logspace_Tensor_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(
-            logspace_Tensor_Tensor,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "logspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "logspace")
     try:
         result = composite.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1057,16 +1295,19 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
     """logspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logspace_Tensor_Tensor_out, start, end, out):
         return call(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
     refuse_unwritable("aten::logspace", (out,), start, end)
     result = composite.logspace_tensors_out(start, end, steps, base, out=out)
     record_refusal("aten::logspace", (out,), start, end)
@@ -1104,8 +1345,34 @@ def logspace_Scalar_Tensor(
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Scalar_Tensor_out(start, end, steps, base, out=out), requires_grad)
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(
+                logspace_Scalar_Tensor,
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "logspace", "start", 1)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "logspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "logspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             logspace_Scalar_Tensor,
             start,
             end,
@@ -1118,16 +1385,6 @@ def logspace_Scalar_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "logspace", "start", 1)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "logspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "logspace")
     try:
         result = composite.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1147,16 +1404,19 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
     """logspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logspace_Scalar_Tensor_out, end, out):
         return call(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
-    if not isinstance(end, Tensor):
-        return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "logspace", "start", 1)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
+    try:
+        if not isinstance(end, Tensor):
+            return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "logspace", "start", 1)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
     refuse_unwritable("aten::logspace", (out,), end)
     result = composite.logspace_tensors_out(start, end, steps, base, out=out)
     record_refusal("aten::logspace", (out,), end)
@@ -1194,8 +1454,34 @@ def logspace_Tensor_Scalar(
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Tensor_Scalar_out(start, end, steps, base, out=out), requires_grad)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(
+                logspace_Tensor_Scalar,
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "logspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "logspace", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "logspace")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             logspace_Tensor_Scalar,
             start,
             end,
@@ -1208,16 +1494,6 @@ def logspace_Tensor_Scalar(
             out=out,
             requires_grad=requires_grad,
         )
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "logspace", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "logspace")
     try:
         result = composite.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1339,16 +1615,19 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
     """logspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logspace_Tensor_Scalar_out, start, out):
         return call(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int or not -(2**63) <= steps < 2**63:
-        steps = int_of(steps, "logspace", "steps", 3)
-    if type(base) is not float:
-        base = float_of(base, "logspace", "base", 4)
+    try:
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "logspace", "end", 2)
+        if type(steps) is not int or not -(2**63) <= steps < 2**63:
+            steps = int_of(steps, "logspace", "steps", 3)
+        if type(base) is not float:
+            base = float_of(base, "logspace", "base", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
     refuse_unwritable("aten::logspace", (out,), start)
     result = composite.logspace_tensors_out(start, end, steps, base, out=out)
     record_refusal("aten::logspace", (out,), start)
@@ -1373,16 +1652,31 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
     if out is not None:
         check_out_options(out, dtype, layout, device, "range")
         return flagged(range_out(start, end, step, out=out), requires_grad)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "range", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "range", "end", 2)
-    if type(step) is not int and type(step) is not float:
-        step = scalar_of(step, "range", "step", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "range", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "range")
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "range", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "range", "end", 2)
+        if type(step) is not int and type(step) is not float:
+            step = scalar_of(step, "range", "step", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "range", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "range")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            range,
+            start,
+            end,
+            step,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.range_inclusive(
             start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1400,14 +1694,17 @@ def range_out(start, end, step=1, *, out):
     """range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(range_out, out):
         return call(range_out, start, end, step, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(range_out, start, end, step, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "range", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "range", "end", 2)
-    if type(step) is not int and type(step) is not float:
-        step = scalar_of(step, "range", "step", 3)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(range_out, start, end, step, out=out)
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "range", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "range", "end", 2)
+        if type(step) is not int and type(step) is not float:
+            step = scalar_of(step, "range", "step", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, range_out, start, end, step, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::range", (out,))
     result = composite.range_inclusive_out(start, end, step, out=out)
@@ -1433,14 +1730,28 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
     if out is not None:
         check_out_options(out, dtype, layout, device, "range")
         return flagged(range_default_out(start, end, out=out), requires_grad)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "range", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "range", "end", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "range", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "range")
+    try:
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "range", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "range", "end", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "range", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "range")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            range_default,
+            start,
+            end,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1456,12 +1767,15 @@ def range_default_out(start, end, *, out):
     """range.out_(Scalar start, Scalar end, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(range_default_out, out):
         return call(range_default_out, start, end, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(range_default_out, start, end, out=out)
-    if type(start) is not int and type(start) is not float:
-        start = scalar_of(start, "range", "start", 1)
-    if type(end) is not int and type(end) is not float:
-        end = scalar_of(end, "range", "end", 2)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(range_default_out, start, end, out=out)
+        if type(start) is not int and type(start) is not float:
+            start = scalar_of(start, "range", "start", 1)
+        if type(end) is not int and type(end) is not float:
+            end = scalar_of(end, "range", "end", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, range_default_out, start, end, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::range", (out,))
     result = composite.range_from_to_out(start, end, out=out)
@@ -1489,9 +1803,22 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
         return flagged(eye_default_out(n, out=out), requires_grad)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "eye", "n", 1)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "eye", "n", 1)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            eye_default,
+            n,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
     except NUMPY_ERRORS as error:
@@ -1505,8 +1832,11 @@ def eye_default_out(n, *, out):
     """eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(eye_default_out, out):
         return call(eye_default_out, n, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "eye", "n", 1)
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "eye", "n", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, eye_default_out, n, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -1543,11 +1873,25 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
         return flagged(eye_m_out(n, m, out=out), requires_grad)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "eye", "n", 1)
-    if type(m) is not int or not -(2**63) <= m < 2**63:
-        m = index_of(m, "eye", "m", 2)
-    dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "eye", "n", 1)
+        if type(m) is not int or not -(2**63) <= m < 2**63:
+            m = index_of(m, "eye", "m", 2)
+        dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            eye_m,
+            n,
+            m,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
     except NUMPY_ERRORS as error:
@@ -1599,10 +1943,13 @@ def eye_m_out(n, m, *, out):
     """eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(eye_m_out, out):
         return call(eye_m_out, n, m, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "eye", "n", 1)
-    if type(m) is not int or not -(2**63) <= m < 2**63:
-        m = index_of(m, "eye", "m", 2)
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "eye", "n", 1)
+        if type(m) is not int or not -(2**63) <= m < 2**63:
+            m = index_of(m, "eye", "m", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, eye_m_out, n, m, out=out)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -1631,12 +1978,24 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "hann_window", "window_length", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "hann_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "hann_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "hann_window", "window_length", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "hann_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "hann_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            hann_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1663,14 +2022,27 @@ def hann_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "hann_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "hann_window", "periodic", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "hann_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "hann_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "hann_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "hann_window", "periodic", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "hann_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "hann_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            hann_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.hann_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1736,12 +2108,24 @@ def hamming_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "hamming_window", "window_length", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "hamming_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "hamming_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "hamming_window", "window_length", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "hamming_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            hamming_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.hamming_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1770,14 +2154,27 @@ def hamming_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "hamming_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "hamming_window", "periodic", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "hamming_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "hamming_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "hamming_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "hamming_window", "periodic", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "hamming_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            hamming_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.hamming_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1809,16 +2206,30 @@ def hamming_window_periodic_alpha(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "hamming_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "hamming_window", "periodic", 2)
-    if type(alpha) is not float:
-        alpha = float_of(alpha, "hamming_window", "alpha", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "hamming_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "hamming_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "hamming_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "hamming_window", "periodic", 2)
+        if type(alpha) is not float:
+            alpha = float_of(alpha, "hamming_window", "alpha", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "hamming_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            hamming_window_periodic_alpha,
+            window_length,
+            periodic,
+            alpha,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.hamming_window_alpha(
             window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1851,18 +2262,33 @@ def hamming_window_periodic_alpha_beta(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "hamming_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "hamming_window", "periodic", 2)
-    if type(alpha) is not float:
-        alpha = float_of(alpha, "hamming_window", "alpha", 3)
-    if type(beta) is not float:
-        beta = float_of(beta, "hamming_window", "beta", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "hamming_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "hamming_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "hamming_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "hamming_window", "periodic", 2)
+        if type(alpha) is not float:
+            alpha = float_of(alpha, "hamming_window", "alpha", 3)
+        if type(beta) is not float:
+            beta = float_of(beta, "hamming_window", "beta", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "hamming_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            hamming_window_periodic_alpha_beta,
+            window_length,
+            periodic,
+            alpha,
+            beta,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.hamming_window_alpha_beta(
             window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1975,12 +2401,24 @@ def blackman_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "blackman_window", "window_length", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "blackman_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "blackman_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "blackman_window", "window_length", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "blackman_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "blackman_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            blackman_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.blackman_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2009,14 +2447,27 @@ def blackman_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "blackman_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "blackman_window", "periodic", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "blackman_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "blackman_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "blackman_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "blackman_window", "periodic", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "blackman_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "blackman_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            blackman_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.blackman_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2084,12 +2535,24 @@ def bartlett_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "bartlett_window", "window_length", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "bartlett_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "bartlett_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "bartlett_window", "window_length", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "bartlett_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "bartlett_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            bartlett_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.bartlett_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2118,14 +2581,27 @@ def bartlett_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "bartlett_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "bartlett_window", "periodic", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "bartlett_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "bartlett_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "bartlett_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "bartlett_window", "periodic", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "bartlett_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "bartlett_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            bartlett_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.bartlett_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2193,12 +2669,24 @@ def kaiser_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "kaiser_window", "window_length", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "kaiser_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "kaiser_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "kaiser_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "kaiser_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            kaiser_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.kaiser_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2227,14 +2715,27 @@ def kaiser_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "kaiser_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "kaiser_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "kaiser_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "kaiser_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "kaiser_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            kaiser_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.kaiser_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2266,16 +2767,30 @@ def kaiser_window_beta(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
-        window_length = int_of(window_length, "kaiser_window", "window_length", 1)
-    if periodic is not False and periodic is not True:
-        periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
-    if type(beta) is not float:
-        beta = float_of(beta, "kaiser_window", "beta", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "kaiser_window", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "kaiser_window")
+    try:
+        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+            window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+        if periodic is not False and periodic is not True:
+            periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
+        if type(beta) is not float:
+            beta = float_of(beta, "kaiser_window", "beta", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "kaiser_window", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "kaiser_window")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            kaiser_window_beta,
+            window_length,
+            periodic,
+            beta,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.kaiser_window_beta(
             window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2360,12 +2875,24 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(s) is not int and type(s) is not float:
-        s = scalar_of(s, "scalar_tensor", "s", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "scalar_tensor", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "scalar_tensor")
+    try:
+        if type(s) is not int and type(s) is not float:
+            s = scalar_of(s, "scalar_tensor", "s", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "scalar_tensor", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "scalar_tensor")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            scalar_tensor,
+            s,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
     except CALL_ERRORS as error:
@@ -2395,10 +2922,23 @@ def empty_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "empty_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "empty_like")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "empty_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "empty_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            empty_like,
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2443,10 +2983,23 @@ def zeros_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "zeros_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "zeros_like")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "zeros_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "zeros_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            zeros_like,
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2491,10 +3044,23 @@ def ones_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "ones_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "ones_like")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "ones_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "ones_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            ones_like,
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2548,12 +3114,26 @@ def full_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(fill_value) is not int and type(fill_value) is not float:
-        fill_value = scalar_of(fill_value, "full_like", "fill_value", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "full_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "full_like")
+    try:
+        if type(fill_value) is not int and type(fill_value) is not float:
+            fill_value = scalar_of(fill_value, "full_like", "fill_value", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "full_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "full_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            full_like,
+            input,
+            fill_value,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2597,8 +3177,30 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                new_empty,
+                input,
+                size,
+                *more_size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "new_empty", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "new_empty")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+            size = separate_ints_of(size, more_size, True, "new_empty", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             new_empty,
             input,
             size,
@@ -2609,14 +3211,6 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, True, "new_empty", "size", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "new_empty", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "new_empty")
     try:
         result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -2644,8 +3238,30 @@ def new_empty_strided(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                new_empty_strided,
+                input,
+                size,
+                stride,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "new_empty_strided", "size", 2)
+        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = ints_of(stride, "new_empty_strided", "stride", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "new_empty_strided", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "new_empty_strided")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             new_empty_strided,
             input,
             size,
@@ -2656,14 +3272,6 @@ def new_empty_strided(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "new_empty_strided", "size", 2)
-    if type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "new_empty_strided", "stride", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "new_empty_strided", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "new_empty_strided")
     try:
         result = composite.new_empty_strided(
             input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2691,8 +3299,30 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                new_zeros,
+                input,
+                size,
+                *more_size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "new_zeros", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "new_zeros")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+            size = separate_ints_of(size, more_size, True, "new_zeros", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             new_zeros,
             input,
             size,
@@ -2703,14 +3333,6 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, True, "new_zeros", "size", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "new_zeros", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "new_zeros")
     try:
         result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -2736,8 +3358,30 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                new_ones,
+                input,
+                size,
+                *more_size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "new_ones", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "new_ones")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+            size = separate_ints_of(size, more_size, True, "new_ones", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             new_ones,
             input,
             size,
@@ -2748,14 +3392,6 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, True, "new_ones", "size", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "new_ones", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "new_ones")
     try:
         result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -2781,8 +3417,30 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                new_full,
+                input,
+                size,
+                fill_value,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "new_full", "size", 2)
+        if type(fill_value) is not int and type(fill_value) is not float:
+            fill_value = scalar_of(fill_value, "new_full", "fill_value", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "new_full", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "new_full")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             new_full,
             input,
             size,
@@ -2793,14 +3451,6 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "new_full", "size", 2)
-    if type(fill_value) is not int and type(fill_value) is not float:
-        fill_value = scalar_of(fill_value, "new_full", "fill_value", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "new_full", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "new_full")
     try:
         result = composite.new_full(
             input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2844,12 +3494,15 @@ def copy_default(input, src, non_blocking=False):
     """copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"""
     if state.interceptors and intercepts(copy_default, input, src):
         return call(copy_default, input, src, non_blocking)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(copy_default, input, src, non_blocking)
-    if not isinstance(src, Tensor):
-        return raise_bad_argument(copy_default, input, src, non_blocking)
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(copy_default, input, src, non_blocking)
+        if not isinstance(src, Tensor):
+            return raise_bad_argument(copy_default, input, src, non_blocking)
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, copy_default, input, src, non_blocking)
     return ops.empty_like(input).copy_(src, non_blocking)
 
 
@@ -2860,13 +3513,16 @@ def copy_(input, other, non_blocking=False):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
     if state.interceptors and intercepts(copy_, input, other):
         return call(copy_, input, other, non_blocking)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(copy_, input, other, non_blocking)
-        other = operand
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(copy_, input, other, non_blocking)
+            other = operand
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, copy_, input, other, non_blocking)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2911,14 +3567,27 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
             non_blocking=non_blocking,
             memory_format=memory_format,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_to_copy", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "_to_copy")
-        if pin_memory:
-            refuse_pinned("_to_copy")
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_to_copy", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "_to_copy")
+            if pin_memory:
+                refuse_pinned("_to_copy")
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _to_copy,
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            non_blocking=non_blocking,
+            memory_format=memory_format,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2979,8 +3648,32 @@ def to_dtype_layout(
             copy=copy,
             memory_format=memory_format,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                to_dtype_layout,
+                input,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                non_blocking=non_blocking,
+                copy=copy,
+                memory_format=memory_format,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "to", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "to")
+            if pin_memory:
+                refuse_pinned("to")
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "to", "non_blocking")
+        if copy is not False and copy is not True:
+            copy = bool_of(copy, "to", "copy")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             to_dtype_layout,
             input,
             dtype=dtype,
@@ -2991,16 +3684,6 @@ def to_dtype_layout(
             copy=copy,
             memory_format=memory_format,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "to", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "to")
-        if pin_memory:
-            refuse_pinned("to")
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "to", "non_blocking")
-    if copy is not False and copy is not True:
-        copy = bool_of(copy, "to", "copy")
     return composite.to_dtype_layout(
         input,
         dtype=dtype,
@@ -3017,14 +3700,17 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
     """to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
     if state.interceptors and intercepts(to_device, input):
         return call(to_device, input, device, dtype, non_blocking, copy, memory_format)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_device, input, device, dtype, non_blocking, copy, memory_format)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "to", "dtype", 3)
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "to", "non_blocking", 4)
-    if copy is not False and copy is not True:
-        copy = bool_of(copy, "to", "copy", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_device, input, device, dtype, non_blocking, copy, memory_format)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "to", "dtype", 3)
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "to", "non_blocking", 4)
+        if copy is not False and copy is not True:
+            copy = bool_of(copy, "to", "copy", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_device, input, device, dtype, non_blocking, copy, memory_format)
     return composite.to_device(input, device, dtype, non_blocking, copy, memory_format)
 
 
@@ -3032,14 +3718,17 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
     """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
     if state.interceptors and intercepts(to_dtype, input):
         return call(to_dtype, input, dtype, non_blocking, copy, memory_format)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_dtype, input, dtype, non_blocking, copy, memory_format)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "to", "dtype", 2)
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
-    if copy is not False and copy is not True:
-        copy = bool_of(copy, "to", "copy", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_dtype, input, dtype, non_blocking, copy, memory_format)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "to", "dtype", 2)
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
+        if copy is not False and copy is not True:
+            copy = bool_of(copy, "to", "copy", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_dtype, input, dtype, non_blocking, copy, memory_format)
     return composite.to_dtype(input, dtype, non_blocking, copy, memory_format)
 
 
@@ -3047,14 +3736,17 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
     """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
     if state.interceptors and intercepts(to_other, input, other):
         return call(to_other, input, other, non_blocking, copy, memory_format)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
-    if copy is not False and copy is not True:
-        copy = bool_of(copy, "to", "copy", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
+        if copy is not False and copy is not True:
+            copy = bool_of(copy, "to", "copy", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_other, input, other, non_blocking, copy, memory_format)
     return composite.to_other(input, other, non_blocking, copy, memory_format)
 
 
@@ -3092,8 +3784,11 @@ def fill_Scalar(input, value):
     """fill.Scalar(Tensor self, Scalar value) -> Tensor"""
     if state.interceptors and intercepts(fill_Scalar, input):
         return call(fill_Scalar, input, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "fill", "value", 2)
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "fill", "value", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fill_Scalar, input, value)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3117,8 +3812,11 @@ def fill__Scalar(input, value):
     """fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"""
     if state.interceptors and intercepts(fill__Scalar, input):
         return call(fill__Scalar, input, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "fill_", "value", 2)
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "fill_", "value", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fill__Scalar, input, value)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3374,14 +4072,27 @@ def empty_permuted(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple:
-        size = ints_of(size, "empty_permuted", "size", 1)
-    if type(physical_layout) is not tuple:
-        physical_layout = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "empty_permuted", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "empty_permuted")
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "empty_permuted", "size", 1)
+        if type(physical_layout) is not tuple:
+            physical_layout = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "empty_permuted", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "empty_permuted")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            empty_permuted,
+            size,
+            physical_layout,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.empty_permuted(
             size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -3409,16 +4120,30 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(row) is not int or not -(2**63) <= row < 2**63:
-        row = int_of(row, "tril_indices", "row", 1)
-    if type(col) is not int or not -(2**63) <= col < 2**63:
-        col = int_of(col, "tril_indices", "col", 2)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "tril_indices", "offset", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "tril_indices", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "tril_indices")
+    try:
+        if type(row) is not int or not -(2**63) <= row < 2**63:
+            row = int_of(row, "tril_indices", "row", 1)
+        if type(col) is not int or not -(2**63) <= col < 2**63:
+            col = int_of(col, "tril_indices", "col", 2)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "tril_indices", "offset", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "tril_indices", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "tril_indices")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            tril_indices,
+            row,
+            col,
+            offset,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.tril_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -3446,16 +4171,30 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(row) is not int or not -(2**63) <= row < 2**63:
-        row = int_of(row, "triu_indices", "row", 1)
-    if type(col) is not int or not -(2**63) <= col < 2**63:
-        col = int_of(col, "triu_indices", "col", 2)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "triu_indices", "offset", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "triu_indices", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "triu_indices")
+    try:
+        if type(row) is not int or not -(2**63) <= row < 2**63:
+            row = int_of(row, "triu_indices", "row", 1)
+        if type(col) is not int or not -(2**63) <= col < 2**63:
+            col = int_of(col, "triu_indices", "col", 2)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "triu_indices", "offset", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "triu_indices", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "triu_indices")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            triu_indices,
+            row,
+            col,
+            offset,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.triu_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory

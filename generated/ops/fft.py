@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.outputs import flagged, record_refusal, refuse_g
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -30,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     sized_ints_of,
     str_of,
 )
@@ -46,12 +48,15 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         return call(_fft_c2c, input, dim, normalization, forward, out=out)
     if out is not None:
         return _fft_c2c_out(input, dim, normalization, forward, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "_fft_c2c", "dim", 2)
-    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-        normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
-    if forward is not False and forward is not True:
-        forward = bool_of(forward, "_fft_c2c", "forward", 4)
+    try:
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "_fft_c2c", "dim", 2)
+        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+            normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
+        if forward is not False and forward is not True:
+            forward = bool_of(forward, "_fft_c2c", "forward", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _fft_c2c, input, dim, normalization, forward, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -78,12 +83,15 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     """_fft_c2c.out(Tensor self, SymInt[] dim, int normalization, bool forward, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_fft_c2c_out, input, out):
         return call(_fft_c2c_out, input, dim, normalization, forward, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "_fft_c2c", "dim", 2)
-    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-        normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
-    if forward is not False and forward is not True:
-        forward = bool_of(forward, "_fft_c2c", "forward", 4)
+    try:
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "_fft_c2c", "dim", 2)
+        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+            normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
+        if forward is not False and forward is not True:
+            forward = bool_of(forward, "_fft_c2c", "forward", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _fft_c2c_out, input, dim, normalization, forward, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -108,12 +116,15 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         return call(_fft_r2c, input, dim, normalization, onesided, out=out)
     if out is not None:
         return _fft_r2c_out(input, dim, normalization, onesided, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "_fft_r2c", "dim", 2)
-    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-        normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
-    if onesided is not False and onesided is not True:
-        onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
+    try:
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "_fft_r2c", "dim", 2)
+        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+            normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
+        if onesided is not False and onesided is not True:
+            onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _fft_r2c, input, dim, normalization, onesided, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -141,12 +152,15 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     """_fft_r2c.out(Tensor self, int[] dim, int normalization, bool onesided, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_fft_r2c_out, input, out):
         return call(_fft_r2c_out, input, dim, normalization, onesided, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "_fft_r2c", "dim", 2)
-    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-        normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
-    if onesided is not False and onesided is not True:
-        onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
+    try:
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "_fft_r2c", "dim", 2)
+        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+            normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
+        if onesided is not False and onesided is not True:
+            onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _fft_r2c_out, input, dim, normalization, onesided, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -173,12 +187,15 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         return call(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
     if out is not None:
         return _fft_c2r_out(input, dim, normalization, last_dim_size, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "_fft_c2r", "dim", 2)
-    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-        normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
-    if type(last_dim_size) is not int:
-        last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
+    try:
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "_fft_c2r", "dim", 2)
+        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+            normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
+        if type(last_dim_size) is not int:
+            last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _fft_c2r, input, dim, normalization, last_dim_size, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -204,12 +221,15 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     """_fft_c2r.out(Tensor self, int[] dim, int normalization, SymInt last_dim_size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_fft_c2r_out, input, out):
         return call(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "_fft_c2r", "dim", 2)
-    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-        normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
-    if type(last_dim_size) is not int:
-        last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
+    try:
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "_fft_c2r", "dim", 2)
+        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+            normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
+        if type(last_dim_size) is not int:
+            last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -235,14 +255,17 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return call(fft_fft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_fft_out(input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fft, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_fft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_fft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_fft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fft, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_fft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_fft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_fft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fft, input, n, dim, norm, out=out)
     try:
         return composite.fft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -253,16 +276,19 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_fft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_fft_out, input, out):
         return call(fft_fft_out, input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_fft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_fft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_fft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_fft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_fft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_fft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_fft", input, out)
     return composite.fft_out(input, n, dim, norm, out=out)
@@ -276,14 +302,17 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return call(fft_ifft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_ifft_out(input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_ifft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_ifft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ifft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_ifft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_ifft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ifft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifft, input, n, dim, norm, out=out)
     try:
         return composite.ifft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -294,16 +323,19 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_ifft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_ifft_out, input, out):
         return call(fft_ifft_out, input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_ifft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_ifft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ifft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_ifft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_ifft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ifft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ifft", input, out)
     return composite.ifft_out(input, n, dim, norm, out=out)
@@ -317,14 +349,17 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return call(fft_rfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_rfft_out(input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_rfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_rfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_rfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_rfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_rfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_rfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfft, input, n, dim, norm, out=out)
     try:
         return composite.rfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -335,16 +370,19 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_rfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_rfft_out, input, out):
         return call(fft_rfft_out, input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_rfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_rfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_rfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_rfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_rfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_rfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_rfft", input, out)
     return composite.rfft_out(input, n, dim, norm, out=out)
@@ -358,14 +396,17 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return call(fft_irfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_irfft_out(input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_irfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_irfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_irfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_irfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_irfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_irfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_irfft, input, n, dim, norm, out=out)
     try:
         return composite.irfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -376,16 +417,19 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_irfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_irfft_out, input, out):
         return call(fft_irfft_out, input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_irfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_irfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_irfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_irfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_irfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_irfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_irfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_irfft", input, out)
     return composite.irfft_out(input, n, dim, norm, out=out)
@@ -399,14 +443,17 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return call(fft_hfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_hfft_out(input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_hfft, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_hfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_hfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_hfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_hfft, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_hfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_hfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_hfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_hfft, input, n, dim, norm, out=out)
     try:
         return composite.hfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -417,16 +464,19 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_hfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_hfft_out, input, out):
         return call(fft_hfft_out, input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_hfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_hfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_hfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_hfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_hfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_hfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_hfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_hfft", input, out)
     return composite.hfft_out(input, n, dim, norm, out=out)
@@ -440,14 +490,17 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return call(fft_ihfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_ihfft_out(input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ihfft, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_ihfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_ihfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ihfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ihfft, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_ihfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_ihfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ihfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ihfft, input, n, dim, norm, out=out)
     try:
         return composite.ihfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -458,16 +511,19 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_ihfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_ihfft_out, input, out):
         return call(fft_ihfft_out, input, n, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
-    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = index_of(n, "fft_ihfft", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "fft_ihfft", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ihfft", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
+        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
+            n = index_of(n, "fft_ihfft", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "fft_ihfft", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ihfft", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ihfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ihfft", input, out)
     return composite.ihfft_out(input, n, dim, norm, out=out)
@@ -481,18 +537,21 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return call(fft_fft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_fft2_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fft2, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_fft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_fft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fft2, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_fft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_fft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fft2, input, s, dim, norm, out=out)
     try:
         return composite.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -503,20 +562,23 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_fft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_fft2_out, input, out):
         return call(fft_fft2_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_fft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_fft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_fft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_fft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_fft2", input, out)
     return composite.fftn_out(input, s, dim, norm, out=out)
@@ -530,18 +592,21 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return call(fft_fftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_fftn_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fftn, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_fftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_fftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fftn, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_fftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_fftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fftn, input, s, dim, norm, out=out)
     try:
         return composite.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -552,20 +617,23 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_fftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_fftn_out, input, out):
         return call(fft_fftn_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_fftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_fftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_fftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_fftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_fftn", input, out)
     return composite.fftn_out(input, s, dim, norm, out=out)
@@ -579,18 +647,21 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return call(fft_ifft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ifft2_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifft2, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ifft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ifft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifft2, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ifft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ifft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifft2, input, s, dim, norm, out=out)
     try:
         return composite.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -601,20 +672,23 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_ifft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_ifft2_out, input, out):
         return call(fft_ifft2_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ifft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ifft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ifft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ifft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ifft2", input, out)
     return composite.ifftn_out(input, s, dim, norm, out=out)
@@ -628,18 +702,21 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return call(fft_ifftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ifftn_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifftn, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ifftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ifftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifftn, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ifftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ifftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifftn, input, s, dim, norm, out=out)
     try:
         return composite.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -650,20 +727,23 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_ifftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_ifftn_out, input, out):
         return call(fft_ifftn_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ifftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ifftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ifftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ifftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ifftn", input, out)
     return composite.ifftn_out(input, s, dim, norm, out=out)
@@ -677,18 +757,21 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return call(fft_rfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_rfft2_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfft2, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_rfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_rfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_rfft2, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_rfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_rfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfft2, input, s, dim, norm, out=out)
     try:
         return composite.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -699,20 +782,23 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_rfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_rfft2_out, input, out):
         return call(fft_rfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_rfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_rfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_rfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_rfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_rfft2", input, out)
     return composite.rfftn_out(input, s, dim, norm, out=out)
@@ -726,18 +812,21 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return call(fft_rfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_rfftn_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfftn, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_rfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_rfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_rfftn, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_rfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_rfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfftn, input, s, dim, norm, out=out)
     try:
         return composite.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -748,20 +837,23 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_rfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_rfftn_out, input, out):
         return call(fft_rfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_rfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_rfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_rfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_rfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_rfftn", input, out)
     return composite.rfftn_out(input, s, dim, norm, out=out)
@@ -775,18 +867,21 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return call(fft_irfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_irfft2_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfft2, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_irfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_irfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_irfft2, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_irfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_irfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_irfft2, input, s, dim, norm, out=out)
     try:
         return composite.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -797,20 +892,23 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_irfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_irfft2_out, input, out):
         return call(fft_irfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_irfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_irfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_irfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_irfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_irfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_irfft2", input, out)
     return composite.irfftn_out(input, s, dim, norm, out=out)
@@ -824,18 +922,21 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return call(fft_irfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_irfftn_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfftn, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_irfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_irfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_irfftn, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_irfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_irfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_irfftn, input, s, dim, norm, out=out)
     try:
         return composite.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -846,20 +947,23 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_irfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_irfftn_out, input, out):
         return call(fft_irfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_irfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_irfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_irfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_irfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_irfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_irfftn", input, out)
     return composite.irfftn_out(input, s, dim, norm, out=out)
@@ -873,18 +977,21 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return call(fft_hfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_hfft2_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_hfft2, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_hfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_hfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_hfft2, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_hfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_hfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_hfft2, input, s, dim, norm, out=out)
     try:
         return composite.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -895,20 +1002,23 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_hfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_hfft2_out, input, out):
         return call(fft_hfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_hfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_hfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_hfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_hfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_hfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_hfft2", input, out)
     return composite.hfftn_out(input, s, dim, norm, out=out)
@@ -922,18 +1032,21 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return call(fft_hfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_hfftn_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_hfftn, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_hfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_hfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_hfftn, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_hfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_hfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_hfftn, input, s, dim, norm, out=out)
     try:
         return composite.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -944,20 +1057,23 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_hfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_hfftn_out, input, out):
         return call(fft_hfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_hfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_hfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_hfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_hfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_hfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_hfftn", input, out)
     return composite.hfftn_out(input, s, dim, norm, out=out)
@@ -971,18 +1087,21 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return call(fft_ihfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ihfft2_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ihfft2, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ihfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ihfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ihfft2, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ihfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ihfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ihfft2, input, s, dim, norm, out=out)
     try:
         return composite.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -993,20 +1112,23 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_ihfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_ihfft2_out, input, out):
         return call(fft_ihfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ihfft2", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ihfft2", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ihfft2", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ihfft2", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ihfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ihfft2", input, out)
     return composite.ihfftn_out(input, s, dim, norm, out=out)
@@ -1020,18 +1142,21 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return call(fft_ihfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ihfftn_out(input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ihfftn, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ihfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ihfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ihfftn, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ihfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ihfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ihfftn, input, s, dim, norm, out=out)
     try:
         return composite.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -1042,20 +1167,23 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_ihfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_ihfftn_out, input, out):
         return call(fft_ihfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
-    if type(s) is int:
-        s = (s,)
-    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = sized_ints_of(s, "fft_ihfftn", "s", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
-    if norm is not None and type(norm) is not str:
-        norm = str_of(norm, "fft_ihfftn", "norm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
+        if type(s) is int:
+            s = (s,)
+        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
+            s = sized_ints_of(s, "fft_ihfftn", "s", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
+        if norm is not None and type(norm) is not str:
+            norm = str_of(norm, "fft_ihfftn", "norm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ihfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ihfftn", input, out)
     return composite.ihfftn_out(input, s, dim, norm, out=out)
@@ -1078,14 +1206,28 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_fftfreq")
         return flagged(fft_fftfreq_out(n, d, out=out), requires_grad)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "fft_fftfreq", "n", 1)
-    if type(d) is not float:
-        d = float_of(d, "fft_fftfreq", "d", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "fft_fftfreq", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "fft_fftfreq")
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "fft_fftfreq", "n", 1)
+        if type(d) is not float:
+            d = float_of(d, "fft_fftfreq", "d", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "fft_fftfreq", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "fft_fftfreq")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            fft_fftfreq,
+            n,
+            d,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1101,12 +1243,15 @@ def fft_fftfreq_out(n, d=1.0, *, out):
     """fft_fftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_fftfreq_out, out):
         return call(fft_fftfreq_out, n, d, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_fftfreq_out, n, d, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "fft_fftfreq", "n", 1)
-    if type(d) is not float:
-        d = float_of(d, "fft_fftfreq", "d", 2)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_fftfreq_out, n, d, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "fft_fftfreq", "n", 1)
+        if type(d) is not float:
+            d = float_of(d, "fft_fftfreq", "d", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fftfreq_out, n, d, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::fft_fftfreq", (out,))
     result = composite.fftfreq_out(n, d, out=out)
@@ -1132,14 +1277,28 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_rfftfreq")
         return flagged(fft_rfftfreq_out(n, d, out=out), requires_grad)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "fft_rfftfreq", "n", 1)
-    if type(d) is not float:
-        d = float_of(d, "fft_rfftfreq", "d", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "fft_rfftfreq", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "fft_rfftfreq")
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "fft_rfftfreq", "n", 1)
+        if type(d) is not float:
+            d = float_of(d, "fft_rfftfreq", "d", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "fft_rfftfreq", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "fft_rfftfreq")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            fft_rfftfreq,
+            n,
+            d,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1155,12 +1314,15 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
     """fft_rfftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fft_rfftfreq_out, out):
         return call(fft_rfftfreq_out, n, d, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(fft_rfftfreq_out, n, d, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "fft_rfftfreq", "n", 1)
-    if type(d) is not float:
-        d = float_of(d, "fft_rfftfreq", "d", 2)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(fft_rfftfreq_out, n, d, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "fft_rfftfreq", "n", 1)
+        if type(d) is not float:
+            d = float_of(d, "fft_rfftfreq", "d", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_rfftfreq_out, n, d, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::fft_rfftfreq", (out,))
     result = composite.rfftfreq_out(n, d, out=out)
@@ -1175,12 +1337,15 @@ def fft_fftshift(input, dim=None, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(fft_fftshift, input):
         return call(fft_fftshift, input, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fftshift, input, dim)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_fftshift", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_fftshift, input, dim)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_fftshift", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_fftshift, input, dim)
     try:
         return composite.fftshift(input, dim)
     except CALL_ERRORS as error:
@@ -1193,12 +1358,15 @@ def fft_ifftshift(input, dim=None, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(fft_ifftshift, input):
         return call(fft_ifftshift, input, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifftshift, input, dim)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "fft_ifftshift", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fft_ifftshift, input, dim)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "fft_ifftshift", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fft_ifftshift, input, dim)
     try:
         return composite.ifftshift(input, dim)
     except CALL_ERRORS as error:
@@ -1230,8 +1398,50 @@ def stft_default(
             return_complex,
             align_to_window,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                stft_default,
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                normalized,
+                onesided,
+                return_complex,
+                align_to_window,
+            )
+        if window is not None and not isinstance(window, Tensor):
+            return raise_bad_argument(
+                stft_default,
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                normalized,
+                onesided,
+                return_complex,
+                align_to_window,
+            )
+        if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
+            n_fft = int_of(n_fft, "stft", "n_fft", 2)
+        if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
+            hop_length = int_of(hop_length, "stft", "hop_length", 3)
+        if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
+            win_length = int_of(win_length, "stft", "win_length", 4)
+        if normalized is not False and normalized is not True:
+            normalized = bool_of(normalized, "stft", "normalized", 6)
+        if onesided is not None and onesided is not False and onesided is not True:
+            onesided = bool_of(onesided, "stft", "onesided", 7)
+        if return_complex is not None and return_complex is not False and return_complex is not True:
+            return_complex = bool_of(return_complex, "stft", "return_complex", 8)
+        if align_to_window is not None and align_to_window is not False and align_to_window is not True:
+            align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             stft_default,
             input,
             n_fft,
@@ -1243,33 +1453,6 @@ def stft_default(
             return_complex,
             align_to_window,
         )
-    if window is not None and not isinstance(window, Tensor):
-        return raise_bad_argument(
-            stft_default,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
-    if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
-        n_fft = int_of(n_fft, "stft", "n_fft", 2)
-    if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
-        hop_length = int_of(hop_length, "stft", "hop_length", 3)
-    if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
-        win_length = int_of(win_length, "stft", "win_length", 4)
-    if normalized is not False and normalized is not True:
-        normalized = bool_of(normalized, "stft", "normalized", 6)
-    if onesided is not None and onesided is not False and onesided is not True:
-        onesided = bool_of(onesided, "stft", "onesided", 7)
-    if return_complex is not None and return_complex is not False and return_complex is not True:
-        return_complex = bool_of(return_complex, "stft", "return_complex", 8)
-    if align_to_window is not None and align_to_window is not False and align_to_window is not True:
-        align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
     try:
         return composite.stft(
             input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
@@ -1313,8 +1496,58 @@ def stft_center(
             return_complex,
             align_to_window,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                stft_center,
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                pad_mode,
+                normalized,
+                onesided,
+                return_complex,
+                align_to_window,
+            )
+        if window is not None and not isinstance(window, Tensor):
+            return raise_bad_argument(
+                stft_center,
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                pad_mode,
+                normalized,
+                onesided,
+                return_complex,
+                align_to_window,
+            )
+        if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
+            n_fft = int_of(n_fft, "stft", "n_fft", 2)
+        if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
+            hop_length = int_of(hop_length, "stft", "hop_length", 3)
+        if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
+            win_length = int_of(win_length, "stft", "win_length", 4)
+        if center is not False and center is not True:
+            center = bool_of(center, "stft", "center", 6)
+        if type(pad_mode) is not str:
+            pad_mode = str_of(pad_mode, "stft", "pad_mode", 7)
+        if normalized is not False and normalized is not True:
+            normalized = bool_of(normalized, "stft", "normalized", 8)
+        if onesided is not None and onesided is not False and onesided is not True:
+            onesided = bool_of(onesided, "stft", "onesided", 9)
+        if return_complex is not None and return_complex is not False and return_complex is not True:
+            return_complex = bool_of(return_complex, "stft", "return_complex", 10)
+        if align_to_window is not None and align_to_window is not False and align_to_window is not True:
+            align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             stft_center,
             input,
             n_fft,
@@ -1328,39 +1561,6 @@ def stft_center(
             return_complex,
             align_to_window,
         )
-    if window is not None and not isinstance(window, Tensor):
-        return raise_bad_argument(
-            stft_center,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            pad_mode,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
-    if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
-        n_fft = int_of(n_fft, "stft", "n_fft", 2)
-    if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
-        hop_length = int_of(hop_length, "stft", "hop_length", 3)
-    if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
-        win_length = int_of(win_length, "stft", "win_length", 4)
-    if center is not False and center is not True:
-        center = bool_of(center, "stft", "center", 6)
-    if type(pad_mode) is not str:
-        pad_mode = str_of(pad_mode, "stft", "pad_mode", 7)
-    if normalized is not False and normalized is not True:
-        normalized = bool_of(normalized, "stft", "normalized", 8)
-    if onesided is not None and onesided is not False and onesided is not True:
-        onesided = bool_of(onesided, "stft", "onesided", 9)
-    if return_complex is not None and return_complex is not False and return_complex is not True:
-        return_complex = bool_of(return_complex, "stft", "return_complex", 10)
-    if align_to_window is not None and align_to_window is not False and align_to_window is not True:
-        align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
     try:
         return composite.stft_center(
             input,
@@ -1426,30 +1626,66 @@ def istft(
         return call(
             istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                istft,
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                normalized,
+                onesided,
+                length,
+                return_complex,
+            )
+        if window is not None and not isinstance(window, Tensor):
+            return raise_bad_argument(
+                istft,
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                normalized,
+                onesided,
+                length,
+                return_complex,
+            )
+        if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
+            n_fft = int_of(n_fft, "istft", "n_fft", 2)
+        if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
+            hop_length = int_of(hop_length, "istft", "hop_length", 3)
+        if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
+            win_length = int_of(win_length, "istft", "win_length", 4)
+        if center is not False and center is not True:
+            center = bool_of(center, "istft", "center", 6)
+        if normalized is not False and normalized is not True:
+            normalized = bool_of(normalized, "istft", "normalized", 7)
+        if onesided is not None and onesided is not False and onesided is not True:
+            onesided = bool_of(onesided, "istft", "onesided", 8)
+        if length is not None and (type(length) is not int or not -(2**63) <= length < 2**63):
+            length = int_of(length, "istft", "length", 9)
+        if return_complex is not False and return_complex is not True:
+            return_complex = bool_of(return_complex, "istft", "return_complex", 10)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            istft,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
         )
-    if window is not None and not isinstance(window, Tensor):
-        return raise_bad_argument(
-            istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
-        )
-    if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
-        n_fft = int_of(n_fft, "istft", "n_fft", 2)
-    if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
-        hop_length = int_of(hop_length, "istft", "hop_length", 3)
-    if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
-        win_length = int_of(win_length, "istft", "win_length", 4)
-    if center is not False and center is not True:
-        center = bool_of(center, "istft", "center", 6)
-    if normalized is not False and normalized is not True:
-        normalized = bool_of(normalized, "istft", "normalized", 7)
-    if onesided is not None and onesided is not False and onesided is not True:
-        onesided = bool_of(onesided, "istft", "onesided", 8)
-    if length is not None and (type(length) is not int or not -(2**63) <= length < 2**63):
-        length = int_of(length, "istft", "length", 9)
-    if return_complex is not False and return_complex is not True:
-        return_complex = bool_of(return_complex, "istft", "return_complex", 10)
     try:
         return composite.istft(
             input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex

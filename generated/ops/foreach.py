@@ -13,6 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
 from mindtorch.composite import foreach as composite
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -20,6 +21,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -29,10 +31,13 @@ def _foreach_add_Scalar(input, scalar):
     """_foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_add_Scalar, input):
         return call(_foreach_add_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_add_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_add_Scalar, input, scalar)
     try:
         return composite.add_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -43,10 +48,13 @@ def _foreach_add__Scalar(input, scalar):
     """_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_add__Scalar, input):
         return call(_foreach_add__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_add__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_add__Scalar, input, scalar)
     return composite.add_scalar_(input, scalar)
 
 
@@ -54,12 +62,15 @@ def _foreach_add_List(input, other, *, alpha=1):
     """_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_add_List, input, other):
         return call(_foreach_add_List, input, other, alpha=alpha)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_foreach_add", "alpha")
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_foreach_add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_add_List, input, other, alpha=alpha)
     try:
         return composite.add_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
@@ -70,12 +81,15 @@ def _foreach_add__List(input, other, *, alpha=1):
     """_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
     if state.interceptors and intercepts(_foreach_add__List, input, other):
         return call(_foreach_add__List, input, other, alpha=alpha)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_add__List, input, other, alpha=alpha)
     return composite.add_list_(input, other, alpha=alpha)
 
 
@@ -104,12 +118,15 @@ def _foreach_add_Tensor(input, other, *, alpha=1):
     """_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_add_Tensor, input, other):
         return call(_foreach_add_Tensor, input, other, alpha=alpha)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_foreach_add", "alpha")
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_foreach_add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_add_Tensor, input, other, alpha=alpha)
     try:
         return composite.add_tensor(input, other, alpha=alpha)
     except CALL_ERRORS as error:
@@ -142,12 +159,15 @@ def _foreach_add__Tensor(input, other, *, alpha=1):
     """_foreach_add_.Tensor(Tensor(a!)[] self, Tensor other, *, Scalar alpha=1) -> ()"""
     if state.interceptors and intercepts(_foreach_add__Tensor, input, other):
         return call(_foreach_add__Tensor, input, other, alpha=alpha)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_add__Tensor, input, other, alpha=alpha)
     return composite.add_tensor_(input, other, alpha=alpha)
 
 
@@ -177,10 +197,13 @@ def _foreach_sub_Scalar(input, scalar):
     """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sub_Scalar, input):
         return call(_foreach_sub_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_sub_Scalar, input, scalar)
     try:
         return composite.sub_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -191,10 +214,13 @@ def _foreach_sub__Scalar(input, scalar):
     """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_sub__Scalar, input):
         return call(_foreach_sub__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_sub__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_sub__Scalar, input, scalar)
     return composite.sub_scalar_(input, scalar)
 
 
@@ -202,12 +228,15 @@ def _foreach_sub_List(input, other, *, alpha=1):
     """_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sub_List, input, other):
         return call(_foreach_sub_List, input, other, alpha=alpha)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_foreach_sub", "alpha")
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_foreach_sub", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_sub_List, input, other, alpha=alpha)
     try:
         return composite.sub_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
@@ -218,12 +247,15 @@ def _foreach_sub__List(input, other, *, alpha=1):
     """_foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
     if state.interceptors and intercepts(_foreach_sub__List, input, other):
         return call(_foreach_sub__List, input, other, alpha=alpha)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_sub__List, input, other, alpha=alpha)
     return composite.sub_list_(input, other, alpha=alpha)
 
 
@@ -284,10 +316,13 @@ def _foreach_mul_Scalar(input, scalar):
     """_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_mul_Scalar, input):
         return call(_foreach_mul_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_mul_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_mul_Scalar, input, scalar)
     try:
         return composite.mul_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -298,10 +333,13 @@ def _foreach_mul__Scalar(input, scalar):
     """_foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_mul__Scalar, input):
         return call(_foreach_mul__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_mul__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_mul__Scalar, input, scalar)
     return composite.mul_scalar_(input, scalar)
 
 
@@ -424,10 +462,13 @@ def _foreach_div_Scalar(input, scalar):
     """_foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_div_Scalar, input):
         return call(_foreach_div_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_div_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_div_Scalar, input, scalar)
     try:
         return composite.div_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -438,10 +479,13 @@ def _foreach_div__Scalar(input, scalar):
     """_foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_div__Scalar, input):
         return call(_foreach_div__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_div__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_div__Scalar, input, scalar)
     return composite.div_scalar_(input, scalar)
 
 
@@ -564,10 +608,13 @@ def _foreach_clamp_max_Scalar(input, scalar):
     """_foreach_clamp_max.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clamp_max_Scalar, input):
         return call(_foreach_clamp_max_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_clamp_max_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_clamp_max_Scalar, input, scalar)
     try:
         return composite.clamp_max_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -578,10 +625,13 @@ def _foreach_clamp_max__Scalar(input, scalar):
     """_foreach_clamp_max_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_clamp_max__Scalar, input):
         return call(_foreach_clamp_max__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_clamp_max__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_clamp_max__Scalar, input, scalar)
     return composite.clamp_max_scalar_(input, scalar)
 
 
@@ -679,10 +729,13 @@ def _foreach_clamp_min_Scalar(input, scalar):
     """_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clamp_min_Scalar, input):
         return call(_foreach_clamp_min_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_clamp_min_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_clamp_min_Scalar, input, scalar)
     try:
         return composite.clamp_min_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -693,10 +746,13 @@ def _foreach_clamp_min__Scalar(input, scalar):
     """_foreach_clamp_min_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_clamp_min__Scalar, input):
         return call(_foreach_clamp_min__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_clamp_min__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_clamp_min__Scalar, input, scalar)
     return composite.clamp_min_scalar_(input, scalar)
 
 
@@ -794,10 +850,13 @@ def _foreach_maximum_Scalar(input, scalar):
     """_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_maximum_Scalar, input):
         return call(_foreach_maximum_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_maximum_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_maximum_Scalar, input, scalar)
     try:
         return composite.maximum_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -808,10 +867,13 @@ def _foreach_maximum__Scalar(input, scalar):
     """_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_maximum__Scalar, input):
         return call(_foreach_maximum__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_maximum__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_maximum__Scalar, input, scalar)
     return composite.maximum_scalar_(input, scalar)
 
 
@@ -904,10 +966,13 @@ def _foreach_minimum_Scalar(input, scalar):
     """_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_minimum_Scalar, input):
         return call(_foreach_minimum_Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_minimum_Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_minimum_Scalar, input, scalar)
     try:
         return composite.minimum_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -918,10 +983,13 @@ def _foreach_minimum__Scalar(input, scalar):
     """_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
     if state.interceptors and intercepts(_foreach_minimum__Scalar, input):
         return call(_foreach_minimum__Scalar, input, scalar)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_minimum__Scalar, input, scalar)
+        if type(scalar) is not int and type(scalar) is not float:
+            scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_minimum__Scalar, input, scalar)
     return composite.minimum_scalar_(input, scalar)
 
 
@@ -1014,14 +1082,17 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_addcdiv_Scalar, input, tensor1, tensor2):
         return call(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "_foreach_addcdiv", "value", 4)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "_foreach_addcdiv", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     try:
         return composite.addcdiv_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
@@ -1034,14 +1105,17 @@ def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
     if state.interceptors and intercepts(_foreach_addcdiv__Scalar, input, tensor1, tensor2):
         return call(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     return composite.addcdiv_scalar_(input, tensor1, tensor2, value)
 
 
@@ -1152,14 +1226,17 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_addcmul_Scalar, input, tensor1, tensor2):
         return call(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "_foreach_addcmul", "value", 4)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "_foreach_addcmul", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_addcmul_Scalar, input, tensor1, tensor2, value)
     try:
         return composite.addcmul_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
@@ -1172,14 +1249,17 @@ def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
     if state.interceptors and intercepts(_foreach_addcmul__Scalar, input, tensor1, tensor2):
         return call(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "_foreach_addcmul_", "value", 4)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "_foreach_addcmul_", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_addcmul__Scalar, input, tensor1, tensor2, value)
     return composite.addcmul_scalar_(input, tensor1, tensor2, value)
 
 
@@ -1319,12 +1399,15 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
     """_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_lerp_Scalar, input, tensors1):
         return call(_foreach_lerp_Scalar, input, tensors1, weight)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
-    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
-    if type(weight) is not int and type(weight) is not float:
-        weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
+        if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+            return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
+        if type(weight) is not int and type(weight) is not float:
+            weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_lerp_Scalar, input, tensors1, weight)
     try:
         return composite.lerp_scalar(input, tensors1, weight)
     except CALL_ERRORS as error:
@@ -1335,12 +1418,15 @@ def _foreach_lerp__Scalar(input, tensors1, weight):
     """_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()"""
     if state.interceptors and intercepts(_foreach_lerp__Scalar, input, tensors1):
         return call(_foreach_lerp__Scalar, input, tensors1, weight)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
-    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
-    if type(weight) is not int and type(weight) is not float:
-        weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
+        if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+            return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
+        if type(weight) is not int and type(weight) is not float:
+            weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_lerp__Scalar, input, tensors1, weight)
     return composite.lerp_scalar_(input, tensors1, weight)
 
 
@@ -1430,10 +1516,13 @@ def _foreach_pow_Scalar(input, exponent):
     """_foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_pow_Scalar, input):
         return call(_foreach_pow_Scalar, input, exponent)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_pow_Scalar, input, exponent)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_pow_Scalar, input, exponent)
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_pow_Scalar, input, exponent)
     try:
         return composite.pow_scalar(input, exponent)
     except CALL_ERRORS as error:
@@ -1444,10 +1533,13 @@ def _foreach_pow__Scalar(input, exponent):
     """_foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()"""
     if state.interceptors and intercepts(_foreach_pow__Scalar, input):
         return call(_foreach_pow__Scalar, input, exponent)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_pow__Scalar, input, exponent)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_pow__Scalar, input, exponent)
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_pow__Scalar, input, exponent)
     return composite.pow_scalar_(input, exponent)
 
 
@@ -1490,10 +1582,13 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
     """_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_pow_ScalarAndTensor, exponent):
         return call(_foreach_pow_ScalarAndTensor, input, exponent)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "_foreach_pow", "input", 1)
-    if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
-        return raise_bad_argument(_foreach_pow_ScalarAndTensor, input, exponent)
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "_foreach_pow", "input", 1)
+        if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
+            return raise_bad_argument(_foreach_pow_ScalarAndTensor, input, exponent)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_pow_ScalarAndTensor, input, exponent)
     try:
         return composite.pow_of_scalar(input, exponent)
     except CALL_ERRORS as error:
@@ -2168,12 +2263,15 @@ def _foreach_norm(input, ord=2, dtype=None):
     """_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_norm, input):
         return call(_foreach_norm, input, ord, dtype)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_norm, input, ord, dtype)
-    if type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "_foreach_norm", "ord", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_norm, input, ord, dtype)
+        if type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "_foreach_norm", "ord", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_norm, input, ord, dtype)
     try:
         return composite.norm_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
@@ -2184,12 +2282,15 @@ def _foreach_powsum(input, ord=2, dtype=None):
     """_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_powsum, input):
         return call(_foreach_powsum, input, ord, dtype)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_powsum, input, ord, dtype)
-    if type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "_foreach_powsum", "ord", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_powsum, input, ord, dtype)
+        if type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "_foreach_powsum", "ord", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_powsum, input, ord, dtype)
     try:
         return composite.powsum_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
@@ -2226,12 +2327,15 @@ def _foreach_copy_(input, src, non_blocking=False):
     """_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()"""
     if state.interceptors and intercepts(_foreach_copy_, input, src):
         return call(_foreach_copy_, input, src, non_blocking)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
-    if type(src) is not list and not isinstance(src, (list, tuple)):
-        return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
-    if non_blocking is not False and non_blocking is not True:
-        non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
+        if type(src) is not list and not isinstance(src, (list, tuple)):
+            return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
+        if non_blocking is not False and non_blocking is not True:
+            non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _foreach_copy_, input, src, non_blocking)
     return composite.copy(input, src, non_blocking)
 
 

@@ -22,6 +22,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import indexing as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     explained,
@@ -32,6 +33,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
     separate_ints_of,
     sized_ints_of,
@@ -39,7 +41,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
-from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
+from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
 _index_kernels = kernel_table("index.Tensor")
@@ -101,14 +103,17 @@ def _unsafe_masked_index(input, mask, indices, fill):
     """_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor"""
     if state.interceptors and intercepts(_unsafe_masked_index, input, mask, indices):
         return call(_unsafe_masked_index, input, mask, indices, fill)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
-    if not isinstance(mask, Tensor):
-        return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
-    if type(indices) is not list and not isinstance(indices, (list, tuple)):
-        return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
-    if type(fill) is not int and type(fill) is not float:
-        fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+        if not isinstance(mask, Tensor):
+            return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+        if type(indices) is not list and not isinstance(indices, (list, tuple)):
+            return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+        if type(fill) is not int and type(fill) is not float:
+            fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _unsafe_masked_index, input, mask, indices, fill)
     try:
         return composite.unsafe_masked_index(input, mask, indices, fill)
     except CALL_ERRORS as error:
@@ -147,12 +152,15 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
         return call(_chunk_cat, tensors, dim, num_chunks, out=out)
     if out is not None:
         return _chunk_cat_out(tensors, dim, num_chunks, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(_chunk_cat, tensors, dim, num_chunks, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_chunk_cat", "dim", 2)
-    if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
-        num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(_chunk_cat, tensors, dim, num_chunks, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "_chunk_cat", "dim", 2)
+        if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
+            num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _chunk_cat, tensors, dim, num_chunks, out=out)
     try:
         return composite.chunk_cat(tensors, dim, num_chunks)
     except CALL_ERRORS as error:
@@ -163,14 +171,17 @@ def _chunk_cat_out(tensors, dim, num_chunks, *, out):
     """_chunk_cat.out(Tensor[] tensors, int dim, int num_chunks, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_chunk_cat_out, tensors, out):
         return call(_chunk_cat_out, tensors, dim, num_chunks, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_chunk_cat", "dim", 2)
-    if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
-        num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "_chunk_cat", "dim", 2)
+        if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
+            num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _chunk_cat_out, tensors, dim, num_chunks, out=out)
     refuse_grad("_chunk_cat", *tensors, out)
     return write_out(out, composite.chunk_cat(tensors, dim, num_chunks))
 
@@ -182,10 +193,13 @@ def index_put(input, indices, values, accumulate=False):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
     if state.interceptors and intercepts(index_put, input, indices, values):
         return call(index_put, input, indices, values, accumulate)
-    if type(indices) is not list and not isinstance(indices, (list, tuple)):
-        return raise_bad_argument(index_put, input, indices, values, accumulate)
-    if accumulate is not False and accumulate is not True:
-        accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
+    try:
+        if type(indices) is not list and not isinstance(indices, (list, tuple)):
+            return raise_bad_argument(index_put, input, indices, values, accumulate)
+        if accumulate is not False and accumulate is not True:
+            accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_put, input, indices, values, accumulate)
     try:
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
@@ -212,10 +226,13 @@ def index_put_(input, indices, values, accumulate=False):
     """index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_put_, input, indices, values):
         return call(index_put_, input, indices, values, accumulate)
-    if type(indices) is not list and not isinstance(indices, (list, tuple)):
-        return raise_bad_argument(index_put_, input, indices, values, accumulate)
-    if accumulate is not False and accumulate is not True:
-        accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
+    try:
+        if type(indices) is not list and not isinstance(indices, (list, tuple)):
+            return raise_bad_argument(index_put_, input, indices, values, accumulate)
+        if accumulate is not False and accumulate is not True:
+            accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_put_, input, indices, values, accumulate)
     try:
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
@@ -252,8 +269,11 @@ def index_select(input, dim, index, *, out=None):
         return call(index_select, input, dim, index, out=out)
     if out is not None:
         return index_select_out(input, dim, index, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_select", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_select", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_select, input, dim, index, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -281,8 +301,11 @@ def index_select_out(input, dim, index, *, out):
     """index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_select_out, input, index, out):
         return call(index_select_out, input, dim, index, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_select", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_select", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_select_out, input, dim, index, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -308,10 +331,13 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         return call(index_add, input, dim, index, source, alpha=alpha, out=out)
     if out is not None:
         return index_add_out(input, dim, index, source, alpha=alpha, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_add", "dim", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "index_add", "alpha")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_add", "dim", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "index_add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_add, input, dim, index, source, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -339,10 +365,13 @@ def index_add_(input, dim, index, source, *, alpha=1):
     """index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_add_, input, index, source):
         return call(index_add_, input, dim, index, source, alpha=alpha)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_add_", "dim", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "index_add_", "alpha")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_add_", "dim", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "index_add_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_add_, input, dim, index, source, alpha=alpha)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -375,10 +404,13 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
     """index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_add_out, input, index, source, out):
         return call(index_add_out, input, dim, index, source, alpha=alpha, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_add", "dim", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "index_add", "alpha")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_add", "dim", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "index_add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_add_out, input, dim, index, source, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -408,10 +440,13 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         return call(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     if out is not None:
         return gather_out(input, dim, index, sparse_grad=sparse_grad, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "gather", "dim", 2)
-    if sparse_grad is not False and sparse_grad is not True:
-        sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "gather", "dim", 2)
+        if sparse_grad is not False and sparse_grad is not True:
+            sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -438,10 +473,13 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     """gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(gather_out, input, index, out):
         return call(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "gather", "dim", 2)
-    if sparse_grad is not False and sparse_grad is not True:
-        sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "gather", "dim", 2)
+        if sparse_grad is not False and sparse_grad is not True:
+            sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -467,8 +505,11 @@ def scatter_src(input, dim, index, src, *, out=None):
         return call(scatter_src, input, dim, index, src, out=out)
     if out is not None:
         return scatter_src_out(input, dim, index, src, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_src, input, dim, index, src, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -495,8 +536,11 @@ def scatter__src(input, dim, index, src):
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter__src, input, index, src):
         return call(scatter__src, input, dim, index, src)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter__src, input, dim, index, src)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -528,8 +572,11 @@ def scatter_src_out(input, dim, index, src, *, out):
     """scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_src_out, input, index, src, out):
         return call(scatter_src_out, input, dim, index, src, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_src_out, input, dim, index, src, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -558,10 +605,13 @@ def scatter_value(input, dim, index, value, *, out=None):
         return call(scatter_value, input, dim, index, value, out=out)
     if out is not None:
         return scatter_value_out(input, dim, index, value, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "scatter", "value", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "scatter", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_value, input, dim, index, value, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -588,10 +638,13 @@ def scatter__value(input, dim, index, value):
     """scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter__value, input, index):
         return call(scatter__value, input, dim, index, value)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "scatter_", "value", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "scatter_", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter__value, input, dim, index, value)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -623,10 +676,13 @@ def scatter_value_out(input, dim, index, value, *, out):
     """scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_value_out, input, index, out):
         return call(scatter_value_out, input, dim, index, value, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "scatter", "value", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "scatter", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_value_out, input, dim, index, value, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -654,8 +710,11 @@ def scatter_add(input, dim, index, src, *, out=None):
         return call(scatter_add, input, dim, index, src, out=out)
     if out is not None:
         return scatter_add_out(input, dim, index, src, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_add", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_add", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_add, input, dim, index, src, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -682,8 +741,11 @@ def scatter_add_(input, dim, index, src):
     """scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_add_, input, index, src):
         return call(scatter_add_, input, dim, index, src)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_add_", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_add_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_add_, input, dim, index, src)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -715,8 +777,11 @@ def scatter_add_out(input, dim, index, src, *, out):
     """scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_add_out, input, index, src, out):
         return call(scatter_add_out, input, dim, index, src, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_add", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_add", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_add_out, input, dim, index, src, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -745,10 +810,13 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
         return call(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
     if out is not None:
         return scatter_reduce_overload_out(input, dim, index, src, reduce=reduce, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter", "reduce")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter", "reduce")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -776,10 +844,13 @@ def scatter__reduce(input, dim, index, src, *, reduce):
     """scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter__reduce, input, index, src):
         return call(scatter__reduce, input, dim, index, src, reduce=reduce)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter_", "reduce")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter_", "reduce")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter__reduce, input, dim, index, src, reduce=reduce)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -812,10 +883,13 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
     """scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_reduce_overload_out, input, index, src, out):
         return call(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter", "reduce")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter", "reduce")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -849,12 +923,15 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         return call(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
     if out is not None:
         return scatter_value_reduce_out(input, dim, index, value, reduce=reduce, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "scatter", "value", 4)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter", "reduce")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "scatter", "value", 4)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter", "reduce")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -929,12 +1006,15 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
     """scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter__value_reduce, input, index):
         return call(scatter__value_reduce, input, dim, index, value, reduce=reduce)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "scatter_", "value", 4)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter_", "reduce")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "scatter_", "value", 4)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter_", "reduce")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter__value_reduce, input, dim, index, value, reduce=reduce)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1012,12 +1092,15 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
     """scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_value_reduce_out, input, index, out):
         return call(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "scatter", "value", 4)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter", "reduce")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "scatter", "value", 4)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter", "reduce")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1050,12 +1133,15 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         return call(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
     if out is not None:
         return scatter_reduce_out(input, dim, index, src, reduce, include_self=include_self, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_reduce", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
-    if include_self is not False and include_self is not True:
-        include_self = bool_of(include_self, "scatter_reduce", "include_self")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_reduce", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
+        if include_self is not False and include_self is not True:
+            include_self = bool_of(include_self, "scatter_reduce", "include_self")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1091,12 +1177,15 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_reduce_, input, index, src):
         return call(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_reduce_", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter_reduce_", "reduce", 5)
-    if include_self is not False and include_self is not True:
-        include_self = bool_of(include_self, "scatter_reduce_", "include_self")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_reduce_", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter_reduce_", "reduce", 5)
+        if include_self is not False and include_self is not True:
+            include_self = bool_of(include_self, "scatter_reduce_", "include_self")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1133,12 +1222,15 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
     """scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter_reduce_out, input, index, src, out):
         return call(scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "scatter_reduce", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
-    if include_self is not False and include_self is not True:
-        include_self = bool_of(include_self, "scatter_reduce", "include_self")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "scatter_reduce", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
+        if include_self is not False and include_self is not True:
+            include_self = bool_of(include_self, "scatter_reduce", "include_self")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1174,12 +1266,15 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         return call(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
     if out is not None:
         return index_reduce_out(input, dim, index, source, reduce, include_self=include_self, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_reduce", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "index_reduce", "reduce", 5)
-    if include_self is not False and include_self is not True:
-        include_self = bool_of(include_self, "index_reduce", "include_self")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_reduce", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "index_reduce", "reduce", 5)
+        if include_self is not False and include_self is not True:
+            include_self = bool_of(include_self, "index_reduce", "include_self")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1215,12 +1310,15 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
     """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_reduce_, input, index, source):
         return call(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_reduce_", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "index_reduce_", "reduce", 5)
-    if include_self is not False and include_self is not True:
-        include_self = bool_of(include_self, "index_reduce_", "include_self")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_reduce_", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "index_reduce_", "reduce", 5)
+        if include_self is not False and include_self is not True:
+            include_self = bool_of(include_self, "index_reduce_", "include_self")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_reduce_, input, dim, index, source, reduce, include_self=include_self)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1257,12 +1355,15 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
     """index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_reduce_out, input, index, source, out):
         return call(index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_reduce", "dim", 2)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "index_reduce", "reduce", 5)
-    if include_self is not False and include_self is not True:
-        include_self = bool_of(include_self, "index_reduce", "include_self")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "index_reduce", "dim", 2)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "index_reduce", "reduce", 5)
+        if include_self is not False and include_self is not True:
+            include_self = bool_of(include_self, "index_reduce", "include_self")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1294,8 +1395,11 @@ def put(input, index, source, accumulate=False):
     """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
     if state.interceptors and intercepts(put, input, index, source):
         return call(put, input, index, source, accumulate)
-    if accumulate is not False and accumulate is not True:
-        accumulate = bool_of(accumulate, "put", "accumulate", 4)
+    try:
+        if accumulate is not False and accumulate is not True:
+            accumulate = bool_of(accumulate, "put", "accumulate", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, put, input, index, source, accumulate)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1323,8 +1427,11 @@ def put_(input, index, source, accumulate=False):
     """put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)"""
     if state.interceptors and intercepts(put_, input, index, source):
         return call(put_, input, index, source, accumulate)
-    if accumulate is not False and accumulate is not True:
-        accumulate = bool_of(accumulate, "put_", "accumulate", 4)
+    try:
+        if accumulate is not False and accumulate is not True:
+            accumulate = bool_of(accumulate, "put_", "accumulate", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, put_, input, index, source, accumulate)
     try:
         input_array = input._mt_array
         index_array = index._mt_array
@@ -1506,10 +1613,13 @@ def nonzero_static(input, *, size, fill_value=-1):
     """nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"""
     if state.interceptors and intercepts(nonzero_static, input):
         return call(nonzero_static, input, size=size, fill_value=fill_value)
-    if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = index_of(size, "nonzero_static", "size")
-    if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
-        fill_value = int_of(fill_value, "nonzero_static", "fill_value")
+    try:
+        if type(size) is not int or not -(2**63) <= size < 2**63:
+            size = index_of(size, "nonzero_static", "size")
+        if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
+            fill_value = int_of(fill_value, "nonzero_static", "fill_value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nonzero_static, input, size=size, fill_value=fill_value)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1533,12 +1643,15 @@ def cat(tensors, dim=0, *, out=None, axis=None):
         return call(cat, tensors, dim, out=out)
     if out is not None:
         return cat_out(tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(cat, tensors, dim, out=out)
-    if not tensors:
-        raise empty_tensor_list("cat")
-    if type(dim) is not int:
-        dim = int_of(dim, "cat", "dim", 2)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(cat, tensors, dim, out=out)
+        if not tensors:
+            raise empty_tensor_list("cat")
+        if type(dim) is not int:
+            dim = int_of(dim, "cat", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cat, tensors, dim, out=out)
     try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
     except (AttributeError, TypeError):
@@ -1562,12 +1675,15 @@ def cat_out(tensors, dim=0, *, out):
     """cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cat_out, tensors, out):
         return call(cat_out, tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(cat_out, tensors, dim, out=out)
-    if not tensors:
-        raise empty_tensor_list("cat")
-    if type(dim) is not int:
-        dim = int_of(dim, "cat", "dim", 2)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(cat_out, tensors, dim, out=out)
+        if not tensors:
+            raise empty_tensor_list("cat")
+        if type(dim) is not int:
+            dim = int_of(dim, "cat", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cat_out, tensors, dim, out=out)
     try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         out_array = out._mt_array
@@ -1593,12 +1709,15 @@ def stack(tensors, dim=0, *, out=None, axis=None):
         return call(stack, tensors, dim, out=out)
     if out is not None:
         return stack_out(tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(stack, tensors, dim, out=out)
-    if not tensors:
-        raise empty_tensor_list("stack")
-    if type(dim) is not int:
-        dim = int_of(dim, "stack", "dim", 2)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(stack, tensors, dim, out=out)
+        if not tensors:
+            raise empty_tensor_list("stack")
+        if type(dim) is not int:
+            dim = int_of(dim, "stack", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, stack, tensors, dim, out=out)
     try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
     except (AttributeError, TypeError):
@@ -1621,12 +1740,15 @@ def stack_out(tensors, dim=0, *, out):
     """stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(stack_out, tensors, out):
         return call(stack_out, tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(stack_out, tensors, dim, out=out)
-    if not tensors:
-        raise empty_tensor_list("stack")
-    if type(dim) is not int:
-        dim = int_of(dim, "stack", "dim", 2)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(stack_out, tensors, dim, out=out)
+        if not tensors:
+            raise empty_tensor_list("stack")
+        if type(dim) is not int:
+            dim = int_of(dim, "stack", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, stack_out, tensors, dim, out=out)
     try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         out_array = out._mt_array
@@ -1722,10 +1844,13 @@ def repeat(input, repeats, *more_repeats):
     """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
     if state.interceptors and intercepts(repeat, input):
         return call(repeat, input, repeats, *more_repeats)
-    if type(repeats) is int:
-        repeats = (repeats,) + more_repeats
-    elif more_repeats or type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
-        repeats = separate_ints_of(repeats, more_repeats, True, "repeat", "repeats", 2)
+    try:
+        if type(repeats) is int:
+            repeats = (repeats,) + more_repeats
+        elif more_repeats or type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
+            repeats = separate_ints_of(repeats, more_repeats, True, "repeat", "repeats", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, repeat, input, repeats, *more_repeats)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1754,10 +1879,13 @@ def flip(input, dims, *more_dims):
     """flip(Tensor self, int[] dims) -> Tensor"""
     if state.interceptors and intercepts(flip, input):
         return call(flip, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
-    if type(dims) is int and SEPARATE_INTS:
-        dims = (dims,) + more_dims
-    elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "flip", "dims", 2)
+    try:
+        if type(dims) is int and SEPARATE_INTS:
+            dims = (dims,) + more_dims
+        elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
+            dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "flip", "dims", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, flip, input, dims, *more_dims)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1785,16 +1913,19 @@ def roll(input, shifts, dims=()):
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
     if state.interceptors and intercepts(roll, input):
         return call(roll, input, shifts, dims)
-    if type(shifts) is int:
-        shifts = (shifts,)
-    elif type(shifts) is not tuple or shifts and type(shifts[0]) is not int:
-        shifts = sized_ints_of(shifts, "roll", "shifts", 2)
-    if type(dims) is int:
-        dims = (dims,)
-    elif dims is None:
-        dims = ()
-    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = sized_ints_of(dims, "roll", "dims", 3)
+    try:
+        if type(shifts) is int:
+            shifts = (shifts,)
+        elif type(shifts) is not tuple or shifts and type(shifts[0]) is not int:
+            shifts = sized_ints_of(shifts, "roll", "shifts", 2)
+        if type(dims) is int:
+            dims = (dims,)
+        elif dims is None:
+            dims = ()
+        elif type(dims) is not tuple or dims and type(dims[0]) is not int:
+            dims = sized_ints_of(dims, "roll", "dims", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, roll, input, shifts, dims)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1825,8 +1956,11 @@ def tril(input, diagonal=0, *, out=None):
         return call(tril, input, diagonal, out=out)
     if out is not None:
         return tril_out(input, diagonal, out=out)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = index_of(diagonal, "tril", "diagonal", 2)
+    try:
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = index_of(diagonal, "tril", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tril, input, diagonal, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1851,8 +1985,11 @@ def tril_(input, diagonal=0):
     """tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
     if state.interceptors and intercepts(tril_, input):
         return call(tril_, input, diagonal)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = index_of(diagonal, "tril_", "diagonal", 2)
+    try:
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = index_of(diagonal, "tril_", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tril_, input, diagonal)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1882,8 +2019,11 @@ def tril_out(input, diagonal=0, *, out):
     """tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(tril_out, input, out):
         return call(tril_out, input, diagonal, out=out)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = index_of(diagonal, "tril", "diagonal", 2)
+    try:
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = index_of(diagonal, "tril", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tril_out, input, diagonal, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1908,8 +2048,11 @@ def triu(input, diagonal=0, *, out=None):
         return call(triu, input, diagonal, out=out)
     if out is not None:
         return triu_out(input, diagonal, out=out)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = index_of(diagonal, "triu", "diagonal", 2)
+    try:
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = index_of(diagonal, "triu", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, triu, input, diagonal, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1934,8 +2077,11 @@ def triu_(input, diagonal=0):
     """triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
     if state.interceptors and intercepts(triu_, input):
         return call(triu_, input, diagonal)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = index_of(diagonal, "triu_", "diagonal", 2)
+    try:
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = index_of(diagonal, "triu_", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, triu_, input, diagonal)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1965,8 +2111,11 @@ def triu_out(input, diagonal=0, *, out):
     """triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(triu_out, input, out):
         return call(triu_out, input, diagonal, out=out)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = index_of(diagonal, "triu", "diagonal", 2)
+    try:
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = index_of(diagonal, "triu", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, triu_out, input, diagonal, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1988,10 +2137,13 @@ def diag(input, diagonal=0, *, out=None):
         return call(diag, input, diagonal, out=out)
     if out is not None:
         return diag_out(input, diagonal, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diag, input, diagonal, out=out)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "diag", "diagonal", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diag, input, diagonal, out=out)
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = int_of(diagonal, "diag", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diag, input, diagonal, out=out)
     try:
         return composite.diag(input, diagonal)
     except CALL_ERRORS as error:
@@ -2002,12 +2154,15 @@ def diag_out(input, diagonal=0, *, out):
     """diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(diag_out, input, out):
         return call(diag_out, input, diagonal, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diag_out, input, diagonal, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(diag_out, input, diagonal, out=out)
-    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "diag", "diagonal", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diag_out, input, diagonal, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(diag_out, input, diagonal, out=out)
+        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+            diagonal = int_of(diagonal, "diag", "diagonal", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diag_out, input, diagonal, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("diag", input, out)
     return composite.diag_out(input, diagonal, out=out)
@@ -2020,12 +2175,15 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
     if state.interceptors and intercepts(diag_embed, input):
         return call(diag_embed, input, offset, dim1, dim2)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "diag_embed", "offset", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "diag_embed", "dim1", 3)
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "diag_embed", "dim2", 4)
+    try:
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "diag_embed", "offset", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "diag_embed", "dim1", 3)
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "diag_embed", "dim2", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diag_embed, input, offset, dim1, dim2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2055,12 +2213,15 @@ def select_backward(grad_output, input_sizes, dim, index):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
     if state.interceptors and intercepts(select_backward, grad_output):
         return call(select_backward, grad_output, input_sizes, dim, index)
-    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
-        input_sizes = ints_of(input_sizes, "select_backward", "input_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "select_backward", "dim", 3)
-    if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = index_of(index, "select_backward", "index", 4)
+    try:
+        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+            input_sizes = ints_of(input_sizes, "select_backward", "input_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "select_backward", "dim", 3)
+        if type(index) is not int or not -(2**63) <= index < 2**63:
+            index = index_of(index, "select_backward", "index", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, select_backward, grad_output, input_sizes, dim, index)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -2091,16 +2252,19 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
     if state.interceptors and intercepts(slice_backward, grad_output):
         return call(slice_backward, grad_output, input_sizes, dim, start, end, step)
-    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
-        input_sizes = ints_of(input_sizes, "slice_backward", "input_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "slice_backward", "dim", 3)
-    if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = index_of(start, "slice_backward", "start", 4)
-    if type(end) is not int or not -(2**63) <= end < 2**63:
-        end = index_of(end, "slice_backward", "end", 5)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = index_of(step, "slice_backward", "step", 6)
+    try:
+        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+            input_sizes = ints_of(input_sizes, "slice_backward", "input_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "slice_backward", "dim", 3)
+        if type(start) is not int or not -(2**63) <= start < 2**63:
+            start = index_of(start, "slice_backward", "start", 4)
+        if type(end) is not int or not -(2**63) <= end < 2**63:
+            end = index_of(end, "slice_backward", "end", 5)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = index_of(step, "slice_backward", "step", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, slice_backward, grad_output, input_sizes, dim, start, end, step)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -2136,14 +2300,17 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
     if state.interceptors and intercepts(diagonal_backward, grad_output):
         return call(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
-    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
-        input_sizes = ints_of(input_sizes, "diagonal_backward", "input_sizes", 2)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "diagonal_backward", "offset", 3)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "diagonal_backward", "dim1", 4)
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "diagonal_backward", "dim2", 5)
+    try:
+        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+            input_sizes = ints_of(input_sizes, "diagonal_backward", "input_sizes", 2)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "diagonal_backward", "offset", 3)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "diagonal_backward", "dim1", 4)
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "diagonal_backward", "dim2", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -2178,14 +2345,17 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
     if state.interceptors and intercepts(unfold_backward, grad_in):
         return call(unfold_backward, grad_in, input_sizes, dim, size, step)
-    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
-        input_sizes = ints_of(input_sizes, "unfold_backward", "input_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "unfold_backward", "dim", 3)
-    if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = int_of(size, "unfold_backward", "size", 4)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "unfold_backward", "step", 5)
+    try:
+        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+            input_sizes = ints_of(input_sizes, "unfold_backward", "input_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "unfold_backward", "dim", 3)
+        if type(size) is not int or not -(2**63) <= size < 2**63:
+            size = int_of(size, "unfold_backward", "size", 4)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = int_of(step, "unfold_backward", "step", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unfold_backward, grad_in, input_sizes, dim, size, step)
     try:
         grad_in_array = grad_in._mt_array
     except AttributeError:
@@ -2214,14 +2384,17 @@ def index_select_backward(grad, self_sizes, dim, index):
     """index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor"""
     if state.interceptors and intercepts(index_select_backward, grad, index):
         return call(index_select_backward, grad, self_sizes, dim, index)
-    if not isinstance(grad, Tensor):
-        return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
-    if type(self_sizes) is not tuple or self_sizes and type(self_sizes[0]) is not int:
-        self_sizes = ints_of(self_sizes, "index_select_backward", "self_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_select_backward", "dim", 3)
+    try:
+        if not isinstance(grad, Tensor):
+            return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
+        if type(self_sizes) is not tuple or self_sizes and type(self_sizes[0]) is not int:
+            self_sizes = ints_of(self_sizes, "index_select_backward", "self_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_select_backward", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_select_backward, grad, self_sizes, dim, index)
     try:
         return composite.index_select_backward(grad, self_sizes, dim, index)
     except CALL_ERRORS as error:
@@ -2234,16 +2407,19 @@ def gather_backward(grad, input, dim, index, sparse_grad):
     """gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor"""
     if state.interceptors and intercepts(gather_backward, grad, input, index):
         return call(gather_backward, grad, input, dim, index, sparse_grad)
-    if not isinstance(grad, Tensor):
-        return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
-    if type(dim) is not int:
-        dim = int_of(dim, "gather_backward", "dim", 3)
-    if sparse_grad is not False and sparse_grad is not True:
-        sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
+    try:
+        if not isinstance(grad, Tensor):
+            return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
+        if type(dim) is not int:
+            dim = int_of(dim, "gather_backward", "dim", 3)
+        if sparse_grad is not False and sparse_grad is not True:
+            sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gather_backward, grad, input, dim, index, sparse_grad)
     try:
         return composite.gather_backward(grad, input, dim, index, sparse_grad)
     except CALL_ERRORS as error:
@@ -2260,16 +2436,19 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
         keepdim = keepdims
     if state.interceptors and intercepts(value_selecting_reduction_backward, grad, indices):
         return call(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
-    if not isinstance(grad, Tensor):
-        return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
-    if type(dim) is not int:
-        dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
-    if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
-        sizes = ints_of(sizes, "value_selecting_reduction_backward", "sizes", 4)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
+    try:
+        if not isinstance(grad, Tensor):
+            return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
+        if type(dim) is not int:
+            dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
+        if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
+            sizes = ints_of(sizes, "value_selecting_reduction_backward", "sizes", 4)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     try:
         return composite.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
     except CALL_ERRORS as error:
@@ -2286,10 +2465,13 @@ def one_hot(input, num_classes=-1):
     """one_hot(Tensor self, int num_classes=-1) -> Tensor"""
     if state.interceptors and intercepts(one_hot, input):
         return call(one_hot, input, num_classes)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(one_hot, input, num_classes)
-    if type(num_classes) is not int or not -(2**63) <= num_classes < 2**63:
-        num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(one_hot, input, num_classes)
+        if type(num_classes) is not int or not -(2**63) <= num_classes < 2**63:
+            num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, one_hot, input, num_classes)
     try:
         return composite.one_hot(input, num_classes)
     except CALL_ERRORS as error:
@@ -2382,10 +2564,13 @@ def concat(tensors, dim=0, *, out=None, axis=None):
         return call(concat, tensors, dim, out=out)
     if out is not None:
         return concat_out(tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(concat, tensors, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "concat", "dim", 2)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(concat, tensors, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "concat", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, concat, tensors, dim, out=out)
     try:
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
@@ -2396,12 +2581,15 @@ def concat_out(tensors, dim=0, *, out):
     """concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(concat_out, tensors, out):
         return call(concat_out, tensors, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(concat_out, tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(concat_out, tensors, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "concat", "dim", 2)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(concat_out, tensors, dim, out=out)
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(concat_out, tensors, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "concat", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, concat_out, tensors, dim, out=out)
     refuse_grad("concat", *tensors, out)
     return ops.cat(tensors, dim, out=out)
 
@@ -2414,10 +2602,13 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
         return call(concatenate, tensors, dim, out=out)
     if out is not None:
         return concatenate_out(tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(concatenate, tensors, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "concatenate", "dim", 2)
+    try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(concatenate, tensors, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "concatenate", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, concatenate, tensors, dim, out=out)
     try:
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
@@ -2428,12 +2619,15 @@ def concatenate_out(tensors, dim=0, *, out):
     """concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(concatenate_out, tensors, out):
         return call(concatenate_out, tensors, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(concatenate_out, tensors, dim, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(concatenate_out, tensors, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "concatenate", "dim", 2)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(concatenate_out, tensors, dim, out=out)
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(concatenate_out, tensors, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "concatenate", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, concatenate_out, tensors, dim, out=out)
     refuse_grad("concatenate", *tensors, out)
     return ops.cat(tensors, dim, out=out)
 
@@ -2442,12 +2636,15 @@ def tile(input, dims, *more_dims):
     """tile(Tensor self, SymInt[] dims) -> Tensor"""
     if state.interceptors and intercepts(tile, input):
         return call(tile, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(tile, input, dims, *more_dims)
-    if type(dims) is int and SEPARATE_INTS:
-        dims = (dims,) + more_dims
-    elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "tile", "dims", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(tile, input, dims, *more_dims)
+        if type(dims) is int and SEPARATE_INTS:
+            dims = (dims,) + more_dims
+        elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
+            dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "tile", "dims", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tile, input, dims, *more_dims)
     try:
         return composite.tile(input, dims)
     except CALL_ERRORS as error:
@@ -2458,14 +2655,17 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
     if state.interceptors and intercepts(repeat_interleave_self_Tensor, input, repeats):
         return call(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
-    if not isinstance(repeats, Tensor):
-        return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "repeat_interleave", "dim", 3)
-    if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
-        output_size = index_of(output_size, "repeat_interleave", "output_size")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+        if not isinstance(repeats, Tensor):
+            return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "repeat_interleave", "dim", 3)
+        if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
+            output_size = index_of(output_size, "repeat_interleave", "output_size")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
     try:
         return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
@@ -2482,14 +2682,17 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
     """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
     if state.interceptors and intercepts(repeat_interleave_self_int, input):
         return call(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
-    if type(repeats) is not int or not -(2**63) <= repeats < 2**63:
-        repeats = index_of(repeats, "repeat_interleave", "repeats", 2)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "repeat_interleave", "dim", 3)
-    if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
-        output_size = index_of(output_size, "repeat_interleave", "output_size")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
+        if type(repeats) is not int or not -(2**63) <= repeats < 2**63:
+            repeats = index_of(repeats, "repeat_interleave", "repeats", 2)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "repeat_interleave", "dim", 3)
+        if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
+            output_size = index_of(output_size, "repeat_interleave", "output_size")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
     try:
         return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
@@ -2509,8 +2712,11 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
     """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
     if state.interceptors and intercepts(repeat_interleave_Tensor, repeats):
         return call(repeat_interleave_Tensor, repeats, output_size=output_size)
-    if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
-        output_size = index_of(output_size, "repeat_interleave", "output_size")
+    try:
+        if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
+            output_size = index_of(output_size, "repeat_interleave", "output_size")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, repeat_interleave_Tensor, repeats, output_size=output_size)
     try:
         repeats_array = repeats._mt_array
     except AttributeError:
@@ -2565,12 +2771,15 @@ def rot90(input, k=1, dims=(0, 1)):
     """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"""
     if state.interceptors and intercepts(rot90, input):
         return call(rot90, input, k, dims)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rot90, input, k, dims)
-    if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = int_of(k, "rot90", "k", 2)
-    if type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of(dims, "rot90", "dims", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(rot90, input, k, dims)
+        if type(k) is not int or not -(2**63) <= k < 2**63:
+            k = int_of(k, "rot90", "k", 2)
+        if type(dims) is not tuple or dims and type(dims[0]) is not int:
+            dims = ints_of(dims, "rot90", "dims", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rot90, input, k, dims)
     node = None
     if (
         input._mt_edge is not None
@@ -2599,12 +2808,15 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
         return call(take_along_dim, input, indices, dim, out=out)
     if out is not None:
         return take_along_dim_out(input, indices, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "take_along_dim", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "take_along_dim", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, take_along_dim, input, indices, dim, out=out)
     try:
         return composite.take_along_dim(input, indices, dim)
     except CALL_ERRORS as error:
@@ -2615,14 +2827,17 @@ def take_along_dim_out(input, indices, dim=None, *, out):
     """take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(take_along_dim_out, input, indices, out):
         return call(take_along_dim_out, input, indices, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "take_along_dim", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "take_along_dim", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, take_along_dim_out, input, indices, dim, out=out)
     if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("take_along_dim", input, indices, out)
     return composite.take_along_dim_out(input, indices, dim, out=out)
@@ -2641,10 +2856,13 @@ def diagflat(input, offset=0):
     """diagflat(Tensor self, int offset=0) -> Tensor"""
     if state.interceptors and intercepts(diagflat, input):
         return call(diagflat, input, offset)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diagflat, input, offset)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "diagflat", "offset", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diagflat, input, offset)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "diagflat", "offset", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diagflat, input, offset)
     try:
         return ops.diag(input.contiguous().view((-1,)), offset)
     except CALL_ERRORS as error:
@@ -2655,12 +2873,15 @@ def fill_diagonal_(input, fill_value, wrap=False):
     """fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)"""
     if state.interceptors and intercepts(fill_diagonal_, input):
         return call(fill_diagonal_, input, fill_value, wrap)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fill_diagonal_, input, fill_value, wrap)
-    if type(fill_value) is not int and type(fill_value) is not float:
-        fill_value = scalar_of(fill_value, "fill_diagonal_", "fill_value", 2)
-    if wrap is not False and wrap is not True:
-        wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(fill_diagonal_, input, fill_value, wrap)
+        if type(fill_value) is not int and type(fill_value) is not float:
+            fill_value = scalar_of(fill_value, "fill_diagonal_", "fill_value", 2)
+        if wrap is not False and wrap is not True:
+            wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fill_diagonal_, input, fill_value, wrap)
     return composite.fill_diagonal_(input, fill_value, wrap)
 
 
@@ -2668,12 +2889,15 @@ def combinations(input, r=2, with_replacement=False):
     """combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor"""
     if state.interceptors and intercepts(combinations, input):
         return call(combinations, input, r, with_replacement)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(combinations, input, r, with_replacement)
-    if type(r) is not int or not -(2**63) <= r < 2**63:
-        r = int_of(r, "combinations", "r", 2)
-    if with_replacement is not False and with_replacement is not True:
-        with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(combinations, input, r, with_replacement)
+        if type(r) is not int or not -(2**63) <= r < 2**63:
+            r = int_of(r, "combinations", "r", 2)
+        if with_replacement is not False and with_replacement is not True:
+            with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, combinations, input, r, with_replacement)
     try:
         return composite.combinations(input, r, with_replacement)
     except CALL_ERRORS as error:
@@ -2684,14 +2908,17 @@ def index_fill_int_Scalar(input, dim, index, value):
     """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
     if state.interceptors and intercepts(index_fill_int_Scalar, input, index):
         return call(index_fill_int_Scalar, input, dim, index, value)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_fill", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "index_fill", "value", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_fill", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "index_fill", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_fill_int_Scalar, input, dim, index, value)
     node = None
     if (
         input._mt_edge is not None
@@ -2725,14 +2952,17 @@ def index_fill__int_Scalar(input, dim, index, value):
     """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_fill__int_Scalar, input, index):
         return call(index_fill__int_Scalar, input, dim, index, value)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_fill_", "dim", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "index_fill_", "value", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_fill_", "dim", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "index_fill_", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_fill__int_Scalar, input, dim, index, value)
     return composite.index_fill_(input, dim, index, value)
 
 
@@ -2740,14 +2970,17 @@ def index_fill_int_Tensor(input, dim, index, value):
     """index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor"""
     if state.interceptors and intercepts(index_fill_int_Tensor, input, index, value):
         return call(index_fill_int_Tensor, input, dim, index, value)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
-    if not isinstance(value, Tensor):
-        return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_fill", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+        if not isinstance(value, Tensor):
+            return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_fill", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_fill_int_Tensor, input, dim, index, value)
     try:
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
@@ -2777,14 +3010,17 @@ def index_fill__int_Tensor(input, dim, index, value):
     """index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_fill__int_Tensor, input, index, value):
         return call(index_fill__int_Tensor, input, dim, index, value)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
-    if not isinstance(value, Tensor):
-        return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_fill_", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+        if not isinstance(value, Tensor):
+            return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_fill_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_fill__int_Tensor, input, dim, index, value)
     return composite.index_fill_tensor_(input, dim, index, value)
 
 
@@ -2813,14 +3049,17 @@ def index_copy(input, dim, index, source, *, out=None):
         return call(index_copy, input, dim, index, source, out=out)
     if out is not None:
         return index_copy_out(input, dim, index, source, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_copy, input, dim, index, source, out=out)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_copy, input, dim, index, source, out=out)
-    if not isinstance(source, Tensor):
-        return raise_bad_argument(index_copy, input, dim, index, source, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_copy, input, dim, index, source, out=out)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_copy, input, dim, index, source, out=out)
+        if not isinstance(source, Tensor):
+            return raise_bad_argument(index_copy, input, dim, index, source, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_copy, input, dim, index, source, out=out)
     node = None
     if (
         (input._mt_edge is not None or source._mt_edge is not None)
@@ -2856,14 +3095,17 @@ def index_copy_(input, dim, index, source):
     """index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_copy_, input, index, source):
         return call(index_copy_, input, dim, index, source)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_copy_, input, dim, index, source)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_copy_, input, dim, index, source)
-    if not isinstance(source, Tensor):
-        return raise_bad_argument(index_copy_, input, dim, index, source)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_copy_", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_copy_, input, dim, index, source)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_copy_, input, dim, index, source)
+        if not isinstance(source, Tensor):
+            return raise_bad_argument(index_copy_, input, dim, index, source)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_copy_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_copy_, input, dim, index, source)
     return composite.index_copy_(input, dim, index, source)
 
 
@@ -2871,16 +3113,19 @@ def index_copy_out(input, dim, index, source, *, out):
     """index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_copy_out, input, index, source, out):
         return call(index_copy_out, input, dim, index, source, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-    if not isinstance(source, Tensor):
-        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "index_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+        if not isinstance(index, Tensor):
+            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+        if not isinstance(source, Tensor):
+            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "index_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, index_copy_out, input, dim, index, source, out=out)
     if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("index_copy", input, source, out)
     return composite.index_copy_out(input, dim, index, source, out=out)

@@ -37,6 +37,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import linalg as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -48,6 +49,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
     sized_ints_of,
     str_of,
@@ -255,16 +257,29 @@ def dot_out(input, tensor, *, out):
     return out
 
 
-def matmul(input, other, *, out=None, _reject=raise_bad_argument):
+def matmul(input, other, *, out=None):
     """matmul(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(matmul, input, other):
         return call(matmul, input, other, out=out)
     if out is not None:
         return matmul_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return _reject(matmul, input, other, out=out)
+        return raise_bad_argument(matmul, input, other, out=out)
     if not isinstance(other, Tensor):
-        return _reject(matmul, input, other, out=out)
+        return raise_bad_argument(matmul, input, other, out=out)
+    return composite.matmul(input, other)
+
+
+def matmul_operator(input, other, out=None):
+    """matmul(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(matmul, input, other):
+        return call(matmul, input, other, out=out)
+    if out is not None:
+        return matmul_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(matmul, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(matmul, input, other, out=out)
     return composite.matmul(input, other)
 
 
@@ -294,10 +309,13 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         return call(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
@@ -332,10 +350,13 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         return old_call(addmm_, (addmm_,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha})
     if state.interceptors and intercepts(addmm_, input, mat1, mat2):
         return call(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addmm_", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addmm_", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addmm_", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addmm_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
@@ -373,10 +394,13 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     """addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(addmm_out, input, mat1, mat2, out):
         return call(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
@@ -407,10 +431,13 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         return call(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return baddbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "baddbmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "baddbmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "baddbmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "baddbmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
@@ -443,10 +470,13 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         return old_call(baddbmm_, (baddbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
     if state.interceptors and intercepts(baddbmm_, input, batch1, batch2):
         return call(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "baddbmm_", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "baddbmm_", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "baddbmm_", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "baddbmm_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
@@ -482,10 +512,13 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     """baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(baddbmm_out, input, batch1, batch2, out):
         return call(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "baddbmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "baddbmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "baddbmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "baddbmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
@@ -524,10 +557,13 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
         return call(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addmv_out(input, mat, vec, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addmv", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addmv", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addmv", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addmv", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         mat_array = mat._mt_array
@@ -560,10 +596,13 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         return old_call(addmv_, (addmv_,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha})
     if state.interceptors and intercepts(addmv_, input, mat, vec):
         return call(addmv_, input, mat, vec, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addmv_", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addmv_", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addmv_", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addmv_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addmv_, input, mat, vec, beta=beta, alpha=alpha)
     try:
         input_array = input._mt_array
         mat_array = mat._mt_array
@@ -599,10 +638,13 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
     """addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(addmv_out, input, mat, vec, out):
         return call(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addmv", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addmv", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addmv", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addmv", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         mat_array = mat._mt_array
@@ -633,10 +675,13 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         return call(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addbmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addbmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addbmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addbmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
@@ -669,10 +714,13 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         return old_call(addbmm_, (addbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
     if state.interceptors and intercepts(addbmm_, input, batch1, batch2):
         return call(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addbmm_", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addbmm_", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addbmm_", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addbmm_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
@@ -708,10 +756,13 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     """addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(addbmm_out, input, batch1, batch2, out):
         return call(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addbmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addbmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addbmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addbmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
@@ -744,16 +795,19 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         return call(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addr_out(input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(vec1, Tensor):
-        return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(vec2, Tensor):
-        return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addr", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addr", "alpha")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not isinstance(vec1, Tensor):
+            return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not isinstance(vec2, Tensor):
+            return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addr", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addr", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     node = None
     if (
         (input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None)
@@ -782,16 +836,19 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
     """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(addr_, input, vec1, vec2):
         return call(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-    if not isinstance(vec1, Tensor):
-        return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-    if not isinstance(vec2, Tensor):
-        return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addr_", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addr_", "alpha")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+        if not isinstance(vec1, Tensor):
+            return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+        if not isinstance(vec2, Tensor):
+            return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addr_", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addr_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addr_, input, vec1, vec2, beta=beta, alpha=alpha)
     return composite.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
 
 
@@ -799,18 +856,21 @@ def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
     """addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(addr_out, input, vec1, vec2, out):
         return call(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(vec1, Tensor):
-        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(vec2, Tensor):
-        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "addr", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "addr", "alpha")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not isinstance(vec1, Tensor):
+            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not isinstance(vec2, Tensor):
+            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "addr", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "addr", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     if input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("addr", input, vec1, vec2, out)
     return write_out(out, composite.addr(input, vec1, vec2, beta=beta, alpha=alpha))
@@ -924,12 +984,15 @@ def einsum(equation, tensors, *, path=None):
     """einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor"""
     if state.interceptors and intercepts(einsum, tensors):
         return call(einsum, equation, tensors, path=path)
-    if type(equation) is not str:
-        equation = str_of(equation, "einsum", "equation", 1)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(einsum, equation, tensors, path=path)
-    if path is not None and (type(path) is not tuple or path and type(path[0]) is not int):
-        path = ints_of(path, "einsum", "path")
+    try:
+        if type(equation) is not str:
+            equation = str_of(equation, "einsum", "equation", 1)
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            return raise_bad_argument(einsum, equation, tensors, path=path)
+        if path is not None and (type(path) is not tuple or path and type(path[0]) is not int):
+            path = ints_of(path, "einsum", "path")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, einsum, equation, tensors, path=path)
     try:
         return composite.einsum(equation, tensors, path=path)
     except CALL_ERRORS as error:
@@ -942,14 +1005,17 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
         return call(tensordot, input, other, dims_self, dims_other, out=out)
     if out is not None:
         return tensordot_out(input, other, dims_self, dims_other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
-    if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
-        dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
-    if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
-        dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
+        if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
+            dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
+        if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
+            dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tensordot, input, other, dims_self, dims_other, out=out)
     try:
         return composite.tensordot(input, other, dims_self, dims_other)
     except CALL_ERRORS as error:
@@ -960,16 +1026,19 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
     """tensordot.out(Tensor self, Tensor other, int[] dims_self, int[] dims_other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(tensordot_out, input, other, out):
         return call(tensordot_out, input, other, dims_self, dims_other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
-    if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
-        dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
-    if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
-        dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
+        if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
+            dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
+        if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
+            dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tensordot_out, input, other, dims_self, dims_other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("tensordot", input, other, out)
     return composite.tensordot_out(input, other, dims_self, dims_other, out=out)
@@ -1065,10 +1134,13 @@ def matrix_power(input, n, *, out=None):
         return call(matrix_power, input, n, out=out)
     if out is not None:
         return matrix_power_out(input, n, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(matrix_power, input, n, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "matrix_power", "n", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(matrix_power, input, n, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "matrix_power", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, matrix_power, input, n, out=out)
     try:
         return composite.matrix_power(input, n)
     except CALL_ERRORS as error:
@@ -1079,12 +1151,15 @@ def matrix_power_out(input, n, *, out):
     """matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(matrix_power_out, input, out):
         return call(matrix_power_out, input, n, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(matrix_power_out, input, n, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(matrix_power_out, input, n, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "matrix_power", "n", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(matrix_power_out, input, n, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(matrix_power_out, input, n, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "matrix_power", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, matrix_power_out, input, n, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("matrix_power", input, out)
     return composite.matrix_power_out(input, n, out=out)
@@ -1098,12 +1173,15 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
         return call(linalg_vecdot, x, y, dim=dim, out=out)
     if out is not None:
         return linalg_vecdot_out(x, y, dim=dim, out=out)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "linalg_vecdot", "dim")
+    try:
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "linalg_vecdot", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_vecdot, x, y, dim=dim, out=out)
     try:
         return composite.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
@@ -1114,14 +1192,17 @@ def linalg_vecdot_out(x, y, *, dim=-1, out):
     """linalg_vecdot.out(Tensor x, Tensor y, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_vecdot_out, x, y, out):
         return call(linalg_vecdot_out, x, y, dim=dim, out=out)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "linalg_vecdot", "dim")
+    try:
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "linalg_vecdot", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_vecdot_out, x, y, dim=dim, out=out)
     if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_vecdot", x, y, out)
     return composite.linalg_vecdot_out(x, y, dim=dim, out=out)
@@ -1158,8 +1239,11 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_inv_ex_out(A, check_errors=check_errors, out=out)
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
+    try:
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_inv_ex, A, check_errors=check_errors, out=out)
     try:
         A_array = A._mt_array
     except AttributeError:
@@ -1188,10 +1272,13 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
     """linalg_inv_ex.inverse(Tensor A, *, bool check_errors=False, Tensor(a!) inverse, Tensor(b!) info) -> (Tensor(a!) inverse, Tensor(b!) info)"""
     if state.interceptors and intercepts(linalg_inv_ex_out, A, out):
         return call(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
+    try:
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_inv_ex_out, A, check_errors=check_errors, out=out)
     try:
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1468,10 +1555,13 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         return call(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     if out is not None:
         return _linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "_linalg_solve_ex", "left")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
+    try:
+        if left is not False and left is not True:
+            left = bool_of(left, "_linalg_solve_ex", "left")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     try:
         A_array = A._mt_array
         B_array = B._mt_array
@@ -1507,12 +1597,15 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     """_linalg_solve_ex.result(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info)"""
     if state.interceptors and intercepts(_linalg_solve_ex_out, A, B, out):
         return call(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "_linalg_solve_ex", "left")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    try:
+        if left is not False and left is not True:
+            left = bool_of(left, "_linalg_solve_ex", "left")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     try:
         A_array = A._mt_array
         B_array = B._mt_array
@@ -1536,14 +1629,17 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         return call(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    if not isinstance(B, Tensor):
-        return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_solve_ex", "left")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+        if not isinstance(B, Tensor):
+            return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_solve_ex", "left")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     return return_types.linalg_solve_ex(composite.linalg_solve_ex(A, B, left=left, check_errors=check_errors))
 
 
@@ -1551,16 +1647,19 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     """linalg_solve_ex.out(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) info) -> (Tensor(a!) result, Tensor(b!) info)"""
     if state.interceptors and intercepts(linalg_solve_ex_out, A, B, out):
         return call(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    if not isinstance(B, Tensor):
-        return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_solve_ex", "left")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+        if not isinstance(B, Tensor):
+            return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_solve_ex", "left")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     refuse_grad("linalg_solve_ex", A, B, *out)
     return return_types.linalg_solve_ex_out(
         composite.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
@@ -1573,12 +1672,15 @@ def linalg_solve(A, B, *, left=True, out=None):
         return call(linalg_solve, A, B, left=left, out=out)
     if out is not None:
         return linalg_solve_out(A, B, left=left, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
-    if not isinstance(B, Tensor):
-        return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_solve", "left")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
+        if not isinstance(B, Tensor):
+            return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_solve", "left")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_solve, A, B, left=left, out=out)
     return composite.linalg_solve(A, B, left=left)
 
 
@@ -1586,14 +1688,17 @@ def linalg_solve_out(A, B, *, left=True, out):
     """linalg_solve.out(Tensor A, Tensor B, *, bool left=True, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_solve_out, A, B, out):
         return call(linalg_solve_out, A, B, left=left, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
-    if not isinstance(B, Tensor):
-        return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_solve", "left")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+        if not isinstance(B, Tensor):
+            return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_solve", "left")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_solve_out, A, B, left=left, out=out)
     if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_solve", A, B, out)
     return composite.linalg_solve_out(A, B, left=left, out=out)
@@ -1608,10 +1713,13 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_lu_factor_ex_out(A, pivot=pivot, check_errors=check_errors, out=out)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
+    try:
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     try:
         A_array = A._mt_array
     except AttributeError:
@@ -1641,12 +1749,15 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     """linalg_lu_factor_ex.out(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)"""
     if state.interceptors and intercepts(linalg_lu_factor_ex_out, A, out):
         return call(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
+    try:
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
     try:
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1667,12 +1778,15 @@ def _lu_with_info(input, pivot=True, check_errors=True):
     """_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)"""
     if state.interceptors and intercepts(_lu_with_info, input):
         return call(_lu_with_info, input, pivot, check_errors)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_lu_with_info, input, pivot, check_errors)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "_lu_with_info", "pivot", 2)
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_lu_with_info, input, pivot, check_errors)
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "_lu_with_info", "pivot", 2)
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _lu_with_info, input, pivot, check_errors)
     return return_types._lu_with_info(composite.lu_with_info(input, pivot, check_errors))
 
 
@@ -1682,10 +1796,13 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
         return call(linalg_lu_factor, A, pivot=pivot, out=out)
     if out is not None:
         return linalg_lu_factor_out(A, pivot=pivot, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_lu_factor, A, pivot=pivot, out=out)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_lu_factor, A, pivot=pivot, out=out)
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_factor, A, pivot=pivot, out=out)
     return return_types.linalg_lu_factor(composite.linalg_lu_factor(A, pivot=pivot))
 
 
@@ -1693,12 +1810,15 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
     """linalg_lu_factor.out(Tensor A, *, bool pivot=True, Tensor(a!) LU, Tensor(b!) pivots) -> (Tensor(a!) LU, Tensor(b!) pivots)"""
     if state.interceptors and intercepts(linalg_lu_factor_out, A, out):
         return call(linalg_lu_factor_out, A, pivot=pivot, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_factor_out, A, pivot=pivot, out=out)
     refuse_grad("linalg_lu_factor", A, *out)
     return return_types.linalg_lu_factor_out(composite.linalg_lu_factor_out(A, pivot=pivot, out=out))
 
@@ -1712,10 +1832,13 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if out is not None:
         return lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if unpack_data is not False and unpack_data is not True:
-        unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
-    if unpack_pivots is not False and unpack_pivots is not True:
-        unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+    try:
+        if unpack_data is not False and unpack_data is not True:
+            unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
+        if unpack_pivots is not False and unpack_pivots is not True:
+            unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     try:
         LU_data_array = LU_data._mt_array
         LU_pivots_array = LU_pivots._mt_array
@@ -1747,12 +1870,15 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
     """lu_unpack.out(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
     if state.interceptors and intercepts(lu_unpack_out, LU_data, LU_pivots, out):
         return call(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if unpack_data is not False and unpack_data is not True:
-        unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
-    if unpack_pivots is not False and unpack_pivots is not True:
-        unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    try:
+        if unpack_data is not False and unpack_data is not True:
+            unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
+        if unpack_pivots is not False and unpack_pivots is not True:
+            unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     try:
         LU_data_array = LU_data._mt_array
         LU_pivots_array = LU_pivots._mt_array
@@ -1781,8 +1907,11 @@ def linalg_lu(A, *, pivot=True, out=None):
         return call(linalg_lu, A, pivot=pivot, out=out)
     if out is not None:
         return linalg_lu_out(A, pivot=pivot, out=out)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "linalg_lu", "pivot")
+    try:
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "linalg_lu", "pivot")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu, A, pivot=pivot, out=out)
     try:
         A_array = A._mt_array
     except AttributeError:
@@ -1812,10 +1941,13 @@ def linalg_lu_out(A, *, pivot=True, out):
     """linalg_lu.out(Tensor A, *, bool pivot=True, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
     if state.interceptors and intercepts(linalg_lu_out, A, out):
         return call(linalg_lu_out, A, pivot=pivot, out=out)
-    if pivot is not False and pivot is not True:
-        pivot = bool_of(pivot, "linalg_lu", "pivot")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
+    try:
+        if pivot is not False and pivot is not True:
+            pivot = bool_of(pivot, "linalg_lu", "pivot")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_out, A, pivot=pivot, out=out)
     try:
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1841,10 +1973,13 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if out is not None:
         return linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_lu_solve", "left")
-    if adjoint is not False and adjoint is not True:
-        adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    try:
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_lu_solve", "left")
+        if adjoint is not False and adjoint is not True:
+            adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     try:
         LU_array = LU._mt_array
         pivots_array = pivots._mt_array
@@ -1875,10 +2010,13 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
     """linalg_lu_solve.out(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_lu_solve_out, LU, pivots, B, out):
         return call(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_lu_solve", "left")
-    if adjoint is not False and adjoint is not True:
-        adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    try:
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_lu_solve", "left")
+        if adjoint is not False and adjoint is not True:
+            adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     try:
         LU_array = LU._mt_array
         pivots_array = pivots._mt_array
@@ -1944,12 +2082,17 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
         return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     if out is not None:
         return linalg_solve_triangular_out(input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "linalg_solve_triangular", "upper")
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_solve_triangular", "left")
-    if unitriangular is not False and unitriangular is not True:
-        unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
+    try:
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "linalg_solve_triangular", "upper")
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_solve_triangular", "left")
+        if unitriangular is not False and unitriangular is not True:
+            unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
+        )
     try:
         input_array = input._mt_array
         B_array = B._mt_array
@@ -1984,12 +2127,17 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
     """linalg_solve_triangular.out(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_solve_triangular_out, input, B, out):
         return call(linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "linalg_solve_triangular", "upper")
-    if left is not False and left is not True:
-        left = bool_of(left, "linalg_solve_triangular", "left")
-    if unitriangular is not False and unitriangular is not True:
-        unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
+    try:
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "linalg_solve_triangular", "upper")
+        if left is not False and left is not True:
+            left = bool_of(left, "linalg_solve_triangular", "left")
+        if unitriangular is not False and unitriangular is not True:
+            unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
+        )
     try:
         input_array = input._mt_array
         B_array = B._mt_array
@@ -2019,16 +2167,19 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         return call(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     if out is not None:
         return triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "triangular_solve", "upper", 3)
-    if transpose is not False and transpose is not True:
-        transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
-    if unitriangular is not False and unitriangular is not True:
-        unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "triangular_solve", "upper", 3)
+        if transpose is not False and transpose is not True:
+            transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
+        if unitriangular is not False and unitriangular is not True:
+            unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     node = None
     if (
         (input._mt_edge is not None or A._mt_edge is not None)
@@ -2058,18 +2209,21 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
     """triangular_solve.X(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor(a!) X, Tensor(b!) M) -> (Tensor(a!) solution, Tensor(b!) cloned_coefficient)"""
     if state.interceptors and intercepts(triangular_solve_out, input, A, out):
         return call(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "triangular_solve", "upper", 3)
-    if transpose is not False and transpose is not True:
-        transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
-    if unitriangular is not False and unitriangular is not True:
-        unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "triangular_solve", "upper", 3)
+        if transpose is not False and transpose is not True:
+            transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
+        if unitriangular is not False and unitriangular is not True:
+            unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
     refuse_grad("triangular_solve", input, A, *out)
     return return_types.triangular_solve_out(
         composite.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
@@ -2085,10 +2239,13 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_cholesky_ex_out(input, upper=upper, check_errors=check_errors, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "linalg_cholesky_ex", "upper")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
+    try:
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "linalg_cholesky_ex", "upper")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2118,12 +2275,15 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     """linalg_cholesky_ex.L(Tensor self, *, bool upper=False, bool check_errors=False, Tensor(a!) L, Tensor(b!) info) -> (Tensor(a!) L, Tensor(b!) info)"""
     if state.interceptors and intercepts(linalg_cholesky_ex_out, input, out):
         return call(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "linalg_cholesky_ex", "upper")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
+    try:
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "linalg_cholesky_ex", "upper")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -2146,10 +2306,13 @@ def linalg_cholesky(input, *, upper=False, out=None):
         return call(linalg_cholesky, input, upper=upper, out=out)
     if out is not None:
         return linalg_cholesky_out(input, upper=upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cholesky, input, upper=upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "linalg_cholesky", "upper")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cholesky, input, upper=upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "linalg_cholesky", "upper")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cholesky, input, upper=upper, out=out)
     return composite.linalg_cholesky(input, upper=upper)
 
 
@@ -2157,12 +2320,15 @@ def linalg_cholesky_out(input, *, upper=False, out):
     """linalg_cholesky.out(Tensor self, *, bool upper=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_cholesky_out, input, out):
         return call(linalg_cholesky_out, input, upper=upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "linalg_cholesky", "upper")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "linalg_cholesky", "upper")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cholesky_out, input, upper=upper, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cholesky", input, out)
     return composite.linalg_cholesky_out(input, upper=upper, out=out)
@@ -2174,10 +2340,13 @@ def cholesky(input, upper=False, *, out=None):
         return call(cholesky, input, upper, out=out)
     if out is not None:
         return cholesky_out(input, upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky, input, upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "cholesky", "upper", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cholesky, input, upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "cholesky", "upper", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cholesky, input, upper, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2200,12 +2369,15 @@ def cholesky_out(input, upper=False, *, out):
     """cholesky.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cholesky_out, input, out):
         return call(cholesky_out, input, upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_out, input, upper, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(cholesky_out, input, upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "cholesky", "upper", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cholesky_out, input, upper, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(cholesky_out, input, upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "cholesky", "upper", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cholesky_out, input, upper, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cholesky", input, out)
     return composite.cholesky_out(input, upper, out=out)
@@ -2217,12 +2389,15 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         return call(cholesky_solve, input, input2, upper, out=out)
     if out is not None:
         return cholesky_solve_out(input, input2, upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
-    if not isinstance(input2, Tensor):
-        return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
+        if not isinstance(input2, Tensor):
+            return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cholesky_solve, input, input2, upper, out=out)
     node = None
     if (
         (input._mt_edge is not None or input2._mt_edge is not None)
@@ -2248,14 +2423,17 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
     """cholesky_solve.out(Tensor self, Tensor input2, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cholesky_solve_out, input, input2, out):
         return call(cholesky_solve_out, input, input2, upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
-    if not isinstance(input2, Tensor):
-        return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+        if not isinstance(input2, Tensor):
+            return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cholesky_solve_out, input, input2, upper, out=out)
     if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cholesky_solve", input, input2, out)
     return composite.cholesky_solve_out(input, input2, upper, out=out)
@@ -2267,10 +2445,13 @@ def cholesky_inverse(input, upper=False, *, out=None):
         return call(cholesky_inverse, input, upper, out=out)
     if out is not None:
         return cholesky_inverse_out(input, upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_inverse, input, upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cholesky_inverse, input, upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cholesky_inverse, input, upper, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2294,12 +2475,15 @@ def cholesky_inverse_out(input, upper=False, *, out):
     """cholesky_inverse.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cholesky_inverse_out, input, out):
         return call(cholesky_inverse_out, input, upper, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
-    if upper is not False and upper is not True:
-        upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
+        if upper is not False and upper is not True:
+            upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cholesky_inverse_out, input, upper, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cholesky_inverse", input, out)
     return composite.cholesky_inverse_out(input, upper, out=out)
@@ -2314,8 +2498,11 @@ def linalg_qr(A, mode="reduced", *, out=None):
         return call(linalg_qr, A, mode, out=out)
     if out is not None:
         return linalg_qr_out(A, mode, out=out)
-    if type(mode) is not str:
-        mode = str_of(mode, "linalg_qr", "mode", 2)
+    try:
+        if type(mode) is not str:
+            mode = str_of(mode, "linalg_qr", "mode", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_qr, A, mode, out=out)
     try:
         A_array = A._mt_array
     except AttributeError:
@@ -2345,10 +2532,13 @@ def linalg_qr_out(A, mode="reduced", *, out):
     """linalg_qr.out(Tensor A, str mode='reduced', *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
     if state.interceptors and intercepts(linalg_qr_out, A, out):
         return call(linalg_qr_out, A, mode, out=out)
-    if type(mode) is not str:
-        mode = str_of(mode, "linalg_qr", "mode", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_qr_out, A, mode, out=out)
+    try:
+        if type(mode) is not str:
+            mode = str_of(mode, "linalg_qr", "mode", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_qr_out, A, mode, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_qr_out, A, mode, out=out)
     try:
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -2371,10 +2561,13 @@ def qr(input, some=True, *, out=None):
         return call(qr, input, some, out=out)
     if out is not None:
         return qr_out(input, some, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(qr, input, some, out=out)
-    if some is not False and some is not True:
-        some = bool_of(some, "qr", "some", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(qr, input, some, out=out)
+        if some is not False and some is not True:
+            some = bool_of(some, "qr", "some", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, qr, input, some, out=out)
     return return_types.qr(composite.qr(input, some))
 
 
@@ -2382,12 +2575,15 @@ def qr_out(input, some=True, *, out):
     """qr.Q(Tensor self, bool some=True, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
     if state.interceptors and intercepts(qr_out, input, out):
         return call(qr_out, input, some, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(qr_out, input, some, out=out)
-    if some is not False and some is not True:
-        some = bool_of(some, "qr", "some", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(qr_out, input, some, out=out)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(qr_out, input, some, out=out)
+        if some is not False and some is not True:
+            some = bool_of(some, "qr", "some", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(qr_out, input, some, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, qr_out, input, some, out=out)
     refuse_grad("qr", input, *out)
     return return_types.qr_out(composite.qr_out(input, some, out=out))
 
@@ -2533,10 +2729,13 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
         return call(ormqr, input, input2, input3, left, transpose, out=out)
     if out is not None:
         return ormqr_out(input, input2, input3, left, transpose, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "ormqr", "left", 4)
-    if transpose is not False and transpose is not True:
-        transpose = bool_of(transpose, "ormqr", "transpose", 5)
+    try:
+        if left is not False and left is not True:
+            left = bool_of(left, "ormqr", "left", 4)
+        if transpose is not False and transpose is not True:
+            transpose = bool_of(transpose, "ormqr", "transpose", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ormqr, input, input2, input3, left, transpose, out=out)
     try:
         input_array = input._mt_array
         input2_array = input2._mt_array
@@ -2567,10 +2766,13 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
     """ormqr.out(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(ormqr_out, input, input2, input3, out):
         return call(ormqr_out, input, input2, input3, left, transpose, out=out)
-    if left is not False and left is not True:
-        left = bool_of(left, "ormqr", "left", 4)
-    if transpose is not False and transpose is not True:
-        transpose = bool_of(transpose, "ormqr", "transpose", 5)
+    try:
+        if left is not False and left is not True:
+            left = bool_of(left, "ormqr", "left", 4)
+        if transpose is not False and transpose is not True:
+            transpose = bool_of(transpose, "ormqr", "transpose", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ormqr_out, input, input2, input3, left, transpose, out=out)
     try:
         input_array = input._mt_array
         input2_array = input2._mt_array
@@ -2605,10 +2807,13 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
         return call(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_ldl_factor_ex_out(input, hermitian=hermitian, check_errors=check_errors, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
+    try:
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2639,14 +2844,17 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
     """linalg_ldl_factor_ex.out(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info)"""
     if state.interceptors and intercepts(linalg_ldl_factor_ex_out, input, out):
         return call(linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
-    if check_errors is not False and check_errors is not True:
-        check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(
-            linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
-        )
+    try:
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
+        if check_errors is not False and check_errors is not True:
+            check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -2672,10 +2880,13 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
         return call(linalg_ldl_factor, input, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_ldl_factor, input, hermitian=hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_ldl_factor, input, hermitian=hermitian, out=out)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_ldl_factor, input, hermitian=hermitian, out=out)
     return return_types.linalg_ldl_factor(composite.linalg_ldl_factor(input, hermitian=hermitian))
 
 
@@ -2683,12 +2894,15 @@ def linalg_ldl_factor_out(input, *, hermitian=False, out):
     """linalg_ldl_factor.out(Tensor self, *, bool hermitian=False, Tensor(a!) LD, Tensor(b!) pivots) -> (Tensor(a!) LD, Tensor(b!) pivots)"""
     if state.interceptors and intercepts(linalg_ldl_factor_out, input, out):
         return call(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
     refuse_grad("linalg_ldl_factor", input, *out)
     return return_types.linalg_ldl_factor_out(composite.linalg_ldl_factor_out(input, hermitian=hermitian, out=out))
 
@@ -2702,8 +2916,11 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
         return call(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_ldl_solve_out(LD, pivots, B, hermitian=hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
+    try:
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
     try:
         LD_array = LD._mt_array
         pivots_array = pivots._mt_array
@@ -2729,8 +2946,11 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     """linalg_ldl_solve.out(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_ldl_solve_out, LD, pivots, B, out):
         return call(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
+    try:
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
     try:
         LD_array = LD._mt_array
         pivots_array = pivots._mt_array
@@ -2759,12 +2979,15 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         return call(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     if out is not None:
         return _linalg_svd_out(A, full_matrices, compute_uv, driver=driver, out=out)
-    if full_matrices is not False and full_matrices is not True:
-        full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
-    if compute_uv is not False and compute_uv is not True:
-        compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "_linalg_svd", "driver")
+    try:
+        if full_matrices is not False and full_matrices is not True:
+            full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
+        if compute_uv is not False and compute_uv is not True:
+            compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "_linalg_svd", "driver")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     try:
         A_array = A._mt_array
     except AttributeError:
@@ -2794,14 +3017,17 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
     """_linalg_svd.U(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
     if state.interceptors and intercepts(_linalg_svd_out, A, out):
         return call(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
-    if full_matrices is not False and full_matrices is not True:
-        full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
-    if compute_uv is not False and compute_uv is not True:
-        compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "_linalg_svd", "driver")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
+    try:
+        if full_matrices is not False and full_matrices is not True:
+            full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
+        if compute_uv is not False and compute_uv is not True:
+            compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "_linalg_svd", "driver")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
     try:
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -2824,12 +3050,15 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
         return call(linalg_svd, A, full_matrices, driver=driver, out=out)
     if out is not None:
         return linalg_svd_out(A, full_matrices, driver=driver, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_svd, A, full_matrices, driver=driver, out=out)
-    if full_matrices is not False and full_matrices is not True:
-        full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "linalg_svd", "driver")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_svd, A, full_matrices, driver=driver, out=out)
+        if full_matrices is not False and full_matrices is not True:
+            full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "linalg_svd", "driver")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_svd, A, full_matrices, driver=driver, out=out)
     return return_types.linalg_svd(ops._linalg_svd(A, full_matrices, True, driver=driver))
 
 
@@ -2837,14 +3066,17 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
     """linalg_svd.U(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
     if state.interceptors and intercepts(linalg_svd_out, A, out):
         return call(linalg_svd_out, A, full_matrices, driver=driver, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
-    if full_matrices is not False and full_matrices is not True:
-        full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "linalg_svd", "driver")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+        if full_matrices is not False and full_matrices is not True:
+            full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "linalg_svd", "driver")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_svd_out, A, full_matrices, driver=driver, out=out)
     refuse_grad("linalg_svd", A, *out)
     return return_types.linalg_svd_out(composite.linalg_svd_out(A, full_matrices, driver=driver, out=out))
 
@@ -2855,10 +3087,13 @@ def linalg_svdvals(A, *, driver=None, out=None):
         return call(linalg_svdvals, A, driver=driver, out=out)
     if out is not None:
         return linalg_svdvals_out(A, driver=driver, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_svdvals, A, driver=driver, out=out)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "linalg_svdvals", "driver")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_svdvals, A, driver=driver, out=out)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "linalg_svdvals", "driver")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_svdvals, A, driver=driver, out=out)
     return ops._linalg_svd(A, False, True, driver=driver)[1]
 
 
@@ -2866,12 +3101,15 @@ def linalg_svdvals_out(A, *, driver=None, out):
     """linalg_svdvals.out(Tensor A, *, str? driver=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_svdvals_out, A, out):
         return call(linalg_svdvals_out, A, driver=driver, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "linalg_svdvals", "driver")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "linalg_svdvals", "driver")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_svdvals_out, A, driver=driver, out=out)
     if A._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_svdvals", A, out)
     return composite.linalg_svdvals_out(A, driver=driver, out=out)
@@ -2883,12 +3121,15 @@ def svd(input, some=True, compute_uv=True, *, out=None):
         return call(svd, input, some, compute_uv, out=out)
     if out is not None:
         return svd_out(input, some, compute_uv, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(svd, input, some, compute_uv, out=out)
-    if some is not False and some is not True:
-        some = bool_of(some, "svd", "some", 2)
-    if compute_uv is not False and compute_uv is not True:
-        compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(svd, input, some, compute_uv, out=out)
+        if some is not False and some is not True:
+            some = bool_of(some, "svd", "some", 2)
+        if compute_uv is not False and compute_uv is not True:
+            compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, svd, input, some, compute_uv, out=out)
     return return_types.svd(composite.svd(input, some, compute_uv))
 
 
@@ -2896,14 +3137,17 @@ def svd_out(input, some=True, compute_uv=True, *, out):
     """svd.U(Tensor self, bool some=True, bool compute_uv=True, *, Tensor(a!) U, Tensor(b!) S, Tensor(c!) V) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) V)"""
     if state.interceptors and intercepts(svd_out, input, out):
         return call(svd_out, input, some, compute_uv, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
-    if some is not False and some is not True:
-        some = bool_of(some, "svd", "some", 2)
-    if compute_uv is not False and compute_uv is not True:
-        compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
+        if some is not False and some is not True:
+            some = bool_of(some, "svd", "some", 2)
+        if compute_uv is not False and compute_uv is not True:
+            compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, svd_out, input, some, compute_uv, out=out)
     refuse_grad("svd", input, *out)
     return return_types.svd_out(composite.svd_out(input, some, compute_uv, out=out))
 
@@ -2917,10 +3161,13 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         return call(_linalg_eigh, A, UPLO, compute_v, out=out)
     if out is not None:
         return _linalg_eigh_out(A, UPLO, compute_v, out=out)
-    if type(UPLO) is not str:
-        UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
-    if compute_v is not False and compute_v is not True:
-        compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
+    try:
+        if type(UPLO) is not str:
+            UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
+        if compute_v is not False and compute_v is not True:
+            compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _linalg_eigh, A, UPLO, compute_v, out=out)
     try:
         A_array = A._mt_array
     except AttributeError:
@@ -2949,12 +3196,15 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     """_linalg_eigh.eigenvalues(Tensor A, str UPLO="L", bool compute_v=True, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
     if state.interceptors and intercepts(_linalg_eigh_out, A, out):
         return call(_linalg_eigh_out, A, UPLO, compute_v, out=out)
-    if type(UPLO) is not str:
-        UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
-    if compute_v is not False and compute_v is not True:
-        compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
+    try:
+        if type(UPLO) is not str:
+            UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
+        if compute_v is not False and compute_v is not True:
+            compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _linalg_eigh_out, A, UPLO, compute_v, out=out)
     try:
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -2977,10 +3227,13 @@ def linalg_eigh(input, UPLO="L", *, out=None):
         return call(linalg_eigh, input, UPLO, out=out)
     if out is not None:
         return linalg_eigh_out(input, UPLO, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_eigh, input, UPLO, out=out)
-    if type(UPLO) is not str:
-        UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_eigh, input, UPLO, out=out)
+        if type(UPLO) is not str:
+            UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_eigh, input, UPLO, out=out)
     return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
 
 
@@ -2988,12 +3241,15 @@ def linalg_eigh_out(input, UPLO="L", *, out):
     """linalg_eigh.eigvals(Tensor self, str UPLO="L", *, Tensor(a!) eigvals, Tensor(b!) eigvecs) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
     if state.interceptors and intercepts(linalg_eigh_out, input, out):
         return call(linalg_eigh_out, input, UPLO, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
-    if type(UPLO) is not str:
-        UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+        if type(UPLO) is not str:
+            UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_eigh_out, input, UPLO, out=out)
     refuse_grad("linalg_eigh", input, *out)
     return return_types.linalg_eigh_out(composite.linalg_eigh_out(input, UPLO, out=out))
 
@@ -3004,10 +3260,13 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
         return call(linalg_eigvalsh, input, UPLO, out=out)
     if out is not None:
         return linalg_eigvalsh_out(input, UPLO, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_eigvalsh, input, UPLO, out=out)
-    if type(UPLO) is not str:
-        UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_eigvalsh, input, UPLO, out=out)
+        if type(UPLO) is not str:
+            UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_eigvalsh, input, UPLO, out=out)
     return ops._linalg_eigh(input, UPLO, True)[0]
 
 
@@ -3015,12 +3274,15 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
     """linalg_eigvalsh.out(Tensor self, str UPLO="L", *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_eigvalsh_out, input, out):
         return call(linalg_eigvalsh_out, input, UPLO, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
-    if type(UPLO) is not str:
-        UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
+        if type(UPLO) is not str:
+            UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_eigvalsh_out, input, UPLO, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_eigvalsh", input, out)
     return composite.linalg_eigvalsh_out(input, UPLO, out=out)
@@ -3148,10 +3410,13 @@ def linalg_matrix_power(input, n, *, out=None):
         return call(linalg_matrix_power, input, n, out=out)
     if out is not None:
         return linalg_matrix_power_out(input, n, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_power, input, n, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "linalg_matrix_power", "n", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_power, input, n, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "linalg_matrix_power", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_power, input, n, out=out)
     try:
         return composite.matrix_power(input, n)
     except CALL_ERRORS as error:
@@ -3162,12 +3427,15 @@ def linalg_matrix_power_out(input, n, *, out):
     """linalg_matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_power_out, input, out):
         return call(linalg_matrix_power_out, input, n, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "linalg_matrix_power", "n", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "linalg_matrix_power", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_power_out, input, n, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_power", input, out)
     return composite.matrix_power_out(input, n, out=out)
@@ -3205,14 +3473,17 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"""
     if state.interceptors and intercepts(linalg_diagonal, A):
         return call(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "linalg_diagonal", "offset")
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "linalg_diagonal", "dim1")
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "linalg_diagonal", "dim2")
+    try:
+        if not isinstance(A, Tensor):
+            return raise_bad_argument(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "linalg_diagonal", "offset")
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "linalg_diagonal", "dim1")
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "linalg_diagonal", "dim2")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
     try:
         return A.diagonal(offset, dim1, dim2)
     except CALL_ERRORS as error:
@@ -3227,16 +3498,19 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
         return call(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_matrix_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         return composite.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3249,18 +3523,21 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
     """linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_norm_default_out, input, out):
         return call(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_norm", input, out)
     return composite.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3272,16 +3549,19 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
         return call(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_matrix_norm_str_ord_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not str:
-        ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if type(ord) is not str:
+            ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         return composite.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3327,18 +3607,21 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
     """linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_norm_str_ord_out, input, out):
         return call(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not str:
-        ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if type(ord) is not str:
+            ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_norm", input, out)
     return composite.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3350,10 +3633,13 @@ def nuclear_norm_default(input, keepdim=False, *, out=None):
         return call(nuclear_norm_default, input, keepdim, out=out)
     if out is not None:
         return nuclear_norm_default_out(input, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nuclear_norm_default, input, keepdim, out=out)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nuclear_norm_default, input, keepdim, out=out)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nuclear_norm_default, input, keepdim, out=out)
     return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
 
 
@@ -3361,12 +3647,15 @@ def nuclear_norm_default_out(input, keepdim=False, *, out):
     """nuclear_norm.out(Tensor self, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nuclear_norm_default_out, input, out):
         return call(nuclear_norm_default_out, input, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nuclear_norm_default_out, input, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nuclear_norm", input, out)
     return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
@@ -3378,14 +3667,17 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
         return call(nuclear_norm_dim, input, dim, keepdim, out=out)
     if out is not None:
         return nuclear_norm_dim_out(input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nuclear_norm_dim, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim, dim)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nuclear_norm_dim, input, dim, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim, dim)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nuclear_norm_dim, input, dim, keepdim, out=out)
     try:
         return composite.nuclear_norm_dim(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -3412,16 +3704,19 @@ def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
     """nuclear_norm.dim_out(Tensor self, int[2] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nuclear_norm_dim_out, input, out):
         return call(nuclear_norm_dim_out, input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim, dim)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim, dim)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nuclear_norm_dim_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nuclear_norm", input, out)
     return composite.nuclear_norm_dim_out(input, dim, keepdim, out=out)
@@ -3439,14 +3734,17 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
         return call(frobenius_norm, input, dim, keepdim, out=out)
     if out is not None:
         return frobenius_norm_out(input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(frobenius_norm, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(frobenius_norm, input, dim, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, frobenius_norm, input, dim, keepdim, out=out)
     try:
         return composite.frobenius_norm(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -3457,16 +3755,19 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
     """frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(frobenius_norm_out, input, out):
         return call(frobenius_norm_out, input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, frobenius_norm_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("frobenius_norm", input, out)
     return composite.frobenius_norm_out(input, dim, keepdim, out=out)
@@ -3478,18 +3779,21 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
         return call(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if ord is not None and type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "linalg_norm", "ord", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if ord is not None and type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "linalg_norm", "ord", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         return composite.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3500,20 +3804,23 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
     """linalg_norm.out(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_norm_default_out, input, out):
         return call(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if ord is not None and type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "linalg_norm", "ord", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if ord is not None and type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "linalg_norm", "ord", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_norm", input, out)
     return composite.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3525,18 +3832,21 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
         return call(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_norm_ord_str_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not str:
-        ord = str_of(ord, "linalg_norm", "ord", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if type(ord) is not str:
+            ord = str_of(ord, "linalg_norm", "ord", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         return composite.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3578,20 +3888,23 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
     """linalg_norm.ord_str_out(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_norm_ord_str_out, input, out):
         return call(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not str:
-        ord = str_of(ord, "linalg_norm", "ord", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if type(ord) is not str:
+            ord = str_of(ord, "linalg_norm", "ord", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_norm", input, out)
     return composite.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3603,10 +3916,13 @@ def linalg_cond_default(input, p=None, *, out=None):
         return call(linalg_cond_default, input, p, out=out)
     if out is not None:
         return linalg_cond_default_out(input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cond_default, input, p, out=out)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "linalg_cond", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cond_default, input, p, out=out)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "linalg_cond", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cond_default, input, p, out=out)
     try:
         return composite.linalg_cond(input, p)
     except CALL_ERRORS as error:
@@ -3617,12 +3933,15 @@ def linalg_cond_default_out(input, p=None, *, out):
     """linalg_cond.out(Tensor self, Scalar? p=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_cond_default_out, input, out):
         return call(linalg_cond_default_out, input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "linalg_cond", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "linalg_cond", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cond_default_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cond", input, out)
     return composite.linalg_cond_out(input, p, out=out)
@@ -3634,10 +3953,13 @@ def linalg_cond_p_str(input, p, *, out=None):
         return call(linalg_cond_p_str, input, p, out=out)
     if out is not None:
         return linalg_cond_p_str_out(input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cond_p_str, input, p, out=out)
-    if type(p) is not str:
-        p = str_of(p, "linalg_cond", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cond_p_str, input, p, out=out)
+        if type(p) is not str:
+            p = str_of(p, "linalg_cond", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cond_p_str, input, p, out=out)
     return composite.linalg_cond_named(input, p)
 
 
@@ -3663,12 +3985,15 @@ def linalg_cond_p_str_out(input, p, *, out):
     """linalg_cond.p_str_out(Tensor self, str p, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_cond_p_str_out, input, out):
         return call(linalg_cond_p_str_out, input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
-    if type(p) is not str:
-        p = str_of(p, "linalg_cond", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
+        if type(p) is not str:
+            p = str_of(p, "linalg_cond", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cond_p_str_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cond", input, out)
     return composite.linalg_cond_named_out(input, p, out=out)
@@ -3680,20 +4005,25 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
         return call(linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and not isinstance(atol, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if rtol is not None and not isinstance(rtol, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if atol is not None and not isinstance(atol, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if rtol is not None and not isinstance(rtol, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
@@ -3701,24 +4031,29 @@ def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, herm
     """linalg_matrix_rank.atol_rtol_tensor_out(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_tensor_out, input, atol, rtol, out):
         return call(linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and not isinstance(atol, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if rtol is not None and not isinstance(rtol, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if atol is not None and not isinstance(atol, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if rtol is not None and not isinstance(rtol, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
     return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
 
@@ -3729,16 +4064,21 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
         return call(linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and type(atol) is not float:
+            atol = float_of(atol, "linalg_matrix_rank", "atol")
+        if rtol is not None and type(rtol) is not float:
+            rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if atol is not None and type(atol) is not float:
-        atol = float_of(atol, "linalg_matrix_rank", "atol")
-    if rtol is not None and type(rtol) is not float:
-        rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
@@ -3746,20 +4086,25 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
     """linalg_matrix_rank.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_float_out, input, out):
         return call(linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and type(atol) is not float:
+            atol = float_of(atol, "linalg_matrix_rank", "atol")
+        if rtol is not None and type(rtol) is not float:
+            rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if atol is not None and type(atol) is not float:
-        atol = float_of(atol, "linalg_matrix_rank", "atol")
-    if rtol is not None and type(rtol) is not float:
-        rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_rank", input, out)
     return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
@@ -3771,12 +4116,15 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
         return call(linalg_matrix_rank_default, input, tol, hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_default_out(input, tol, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_default, input, tol, hermitian, out=out)
-    if type(tol) is not float:
-        tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_default, input, tol, hermitian, out=out)
+        if type(tol) is not float:
+            tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_rank_default, input, tol, hermitian, out=out)
     return composite.linalg_matrix_rank_tol(input, tol, hermitian)
 
 
@@ -3784,14 +4132,17 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
     """linalg_matrix_rank.out(Tensor self, float tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_rank_default_out, input, out):
         return call(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
-    if type(tol) is not float:
-        tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+        if type(tol) is not float:
+            tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_rank", input, out)
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
@@ -3803,12 +4154,15 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
         return call(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_tol_tensor_out(input, tol, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-    if not isinstance(tol, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+        if not isinstance(tol, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
     return composite.linalg_matrix_rank_tol(input, tol, hermitian)
 
 
@@ -3863,14 +4217,17 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
     """linalg_matrix_rank.out_tol_tensor(Tensor input, Tensor tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matrix_rank_tol_tensor_out, input, tol, out):
         return call(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    if not isinstance(tol, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+        if not isinstance(tol, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
     if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_rank", input, tol, out)
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
@@ -3882,20 +4239,23 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         return call(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_pinv_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if atol is not None and not isinstance(atol, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if rtol is not None and not isinstance(rtol, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and not isinstance(atol, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if rtol is not None and not isinstance(rtol, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if atol is not None and atol._mt_edge is not None:
         check_constant("linalg_pinv", "atol", atol)
     if rtol is not None and rtol._mt_edge is not None:
@@ -3922,24 +4282,29 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
     """linalg_pinv.atol_rtol_tensor_out(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor_out, input, atol, rtol, out):
         return call(linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and not isinstance(atol, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if rtol is not None and not isinstance(rtol, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if atol is not None and not isinstance(atol, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if rtol is not None and not isinstance(rtol, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -3951,16 +4316,19 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
         return call(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_pinv_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if atol is not None and type(atol) is not float:
-        atol = float_of(atol, "linalg_pinv", "atol")
-    if rtol is not None and type(rtol) is not float:
-        rtol = float_of(rtol, "linalg_pinv", "rtol")
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and type(atol) is not float:
+            atol = float_of(atol, "linalg_pinv", "atol")
+        if rtol is not None and type(rtol) is not float:
+            rtol = float_of(rtol, "linalg_pinv", "rtol")
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     return composite.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
@@ -3968,20 +4336,23 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
     """linalg_pinv.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_pinv_atol_rtol_float_out, input, out):
         return call(linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
-    if atol is not None and type(atol) is not float:
-        atol = float_of(atol, "linalg_pinv", "atol")
-    if rtol is not None and type(rtol) is not float:
-        rtol = float_of(rtol, "linalg_pinv", "rtol")
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
+        if atol is not None and type(atol) is not float:
+            atol = float_of(atol, "linalg_pinv", "atol")
+        if rtol is not None and type(rtol) is not float:
+            rtol = float_of(rtol, "linalg_pinv", "rtol")
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -3993,12 +4364,15 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
         return call(linalg_pinv_default, input, rcond, hermitian, out=out)
     if out is not None:
         return linalg_pinv_default_out(input, rcond, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian, out=out)
-    if type(rcond) is not float:
-        rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian, out=out)
+        if type(rcond) is not float:
+            rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_default, input, rcond, hermitian, out=out)
     return composite.linalg_pinv_rcond(input, rcond, hermitian)
 
 
@@ -4006,14 +4380,17 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
     """linalg_pinv.out(Tensor self, float rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_pinv_default_out, input, out):
         return call(linalg_pinv_default_out, input, rcond, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
-    if type(rcond) is not float:
-        rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
+        if type(rcond) is not float:
+            rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_default_out, input, rcond, hermitian, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
@@ -4025,12 +4402,15 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
         return call(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
     if out is not None:
         return linalg_pinv_rcond_tensor_out(input, rcond, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-    if not isinstance(rcond, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
+        if not isinstance(rcond, Tensor):
+            return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
     return composite.linalg_pinv_rcond(input, rcond, hermitian)
 
 
@@ -4075,14 +4455,17 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
     """linalg_pinv.out_rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_pinv_rcond_tensor_out, input, rcond, out):
         return call(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    if not isinstance(rcond, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    if hermitian is not False and hermitian is not True:
-        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+        if not isinstance(rcond, Tensor):
+            return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+        if hermitian is not False and hermitian is not True:
+            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
     if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, rcond, out)
     return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
@@ -4092,10 +4475,13 @@ def pinverse(input, rcond=1e-15):
     """pinverse(Tensor self, float rcond=1e-15) -> Tensor"""
     if state.interceptors and intercepts(pinverse, input):
         return call(pinverse, input, rcond)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(pinverse, input, rcond)
-    if type(rcond) is not float:
-        rcond = float_of(rcond, "pinverse", "rcond", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(pinverse, input, rcond)
+        if type(rcond) is not float:
+            rcond = float_of(rcond, "pinverse", "rcond", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pinverse, input, rcond)
     return ops.linalg_pinv_default(input, rcond)
 
 
@@ -4105,14 +4491,17 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
         return call(linalg_lstsq, input, b, rcond, driver=driver, out=out)
     if out is not None:
         return linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
-    if not isinstance(b, Tensor):
-        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
-    if rcond is not None and type(rcond) is not float:
-        rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "linalg_lstsq", "driver")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
+        if not isinstance(b, Tensor):
+            return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
+        if rcond is not None and type(rcond) is not float:
+            rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "linalg_lstsq", "driver")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lstsq, input, b, rcond, driver=driver, out=out)
     node = None
     if (
         (input._mt_edge is not None or b._mt_edge is not None)
@@ -4139,16 +4528,19 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
     """linalg_lstsq.out(Tensor self, Tensor b, float? rcond=None, *, str? driver=None, Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values) -> (Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values)"""
     if state.interceptors and intercepts(linalg_lstsq_out, input, b, out):
         return call(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-    if not isinstance(b, Tensor):
-        return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-    if rcond is not None and type(rcond) is not float:
-        rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
-    if driver is not None and type(driver) is not str:
-        driver = str_of(driver, "linalg_lstsq", "driver")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+        if not isinstance(b, Tensor):
+            return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+        if rcond is not None and type(rcond) is not float:
+            rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
+        if driver is not None and type(driver) is not str:
+            driver = str_of(driver, "linalg_lstsq", "driver")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     refuse_grad("linalg_lstsq", input, b, *out)
     return return_types.linalg_lstsq_out(composite.linalg_lstsq_out(input, b, rcond, driver=driver, out=out))
 
@@ -4159,10 +4551,13 @@ def linalg_tensorinv(input, ind=2, *, out=None):
         return call(linalg_tensorinv, input, ind, out=out)
     if out is not None:
         return linalg_tensorinv_out(input, ind, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_tensorinv, input, ind, out=out)
-    if type(ind) is not int or not -(2**63) <= ind < 2**63:
-        ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_tensorinv, input, ind, out=out)
+        if type(ind) is not int or not -(2**63) <= ind < 2**63:
+            ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_tensorinv, input, ind, out=out)
     try:
         return composite.linalg_tensorinv(input, ind)
     except CALL_ERRORS as error:
@@ -4173,12 +4568,15 @@ def linalg_tensorinv_out(input, ind=2, *, out):
     """linalg_tensorinv.out(Tensor self, int ind=2, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_tensorinv_out, input, out):
         return call(linalg_tensorinv_out, input, ind, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
-    if type(ind) is not int or not -(2**63) <= ind < 2**63:
-        ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
+        if type(ind) is not int or not -(2**63) <= ind < 2**63:
+            ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_tensorinv_out, input, ind, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_tensorinv", input, out)
     return composite.linalg_tensorinv_out(input, ind, out=out)
@@ -4190,12 +4588,15 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
         return call(linalg_tensorsolve, input, other, dims, out=out)
     if out is not None:
         return linalg_tensorsolve_out(input, other, dims, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
-    if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
-        dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
+        if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
+            dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_tensorsolve, input, other, dims, out=out)
     try:
         return composite.linalg_tensorsolve(input, other, dims)
     except CALL_ERRORS as error:
@@ -4206,14 +4607,17 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
     """linalg_tensorsolve.out(Tensor self, Tensor other, int[]? dims=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_tensorsolve_out, input, other, out):
         return call(linalg_tensorsolve_out, input, other, dims, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
-    if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
-        dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+        if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
+            dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_tensorsolve_out, input, other, dims, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_tensorsolve", input, other, out)
     return composite.linalg_tensorsolve_out(input, other, dims, out=out)
@@ -4279,12 +4683,15 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
         return call(linalg_cross, input, other, dim=dim, out=out)
     if out is not None:
         return linalg_cross_out(input, other, dim=dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "linalg_cross", "dim")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "linalg_cross", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cross, input, other, dim=dim, out=out)
     node = None
     if (
         (input._mt_edge is not None or other._mt_edge is not None)
@@ -4311,14 +4718,17 @@ def linalg_cross_out(input, other, *, dim=-1, out):
     """linalg_cross.out(Tensor self, Tensor other, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_cross_out, input, other, out):
         return call(linalg_cross_out, input, other, dim=dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "linalg_cross", "dim")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "linalg_cross", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_cross_out, input, other, dim=dim, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cross", input, other, out)
     return composite.linalg_cross_out(input, other, dim=dim, out=out)
@@ -4332,12 +4742,15 @@ def cross(input, other, dim=None, *, out=None, axis=None):
         return call(cross, input, other, dim, out=out)
     if out is not None:
         return cross_out(input, other, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cross, input, other, dim, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(cross, input, other, dim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "cross", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cross, input, other, dim, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(cross, input, other, dim, out=out)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "cross", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cross, input, other, dim, out=out)
     try:
         return composite.cross(input, other, dim)
     except CALL_ERRORS as error:
@@ -4348,14 +4761,17 @@ def cross_out(input, other, dim=None, *, out):
     """cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cross_out, input, other, out):
         return call(cross_out, input, other, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cross_out, input, other, dim, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(cross_out, input, other, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(cross_out, input, other, dim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "cross", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cross_out, input, other, dim, out=out)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(cross_out, input, other, dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(cross_out, input, other, dim, out=out)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "cross", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cross_out, input, other, dim, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cross", input, other, out)
     return composite.cross_out(input, other, dim, out=out)
@@ -4365,10 +4781,13 @@ def linalg_vander(x, *, N=None):
     """linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor"""
     if state.interceptors and intercepts(linalg_vander, x):
         return call(linalg_vander, x, N=N)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(linalg_vander, x, N=N)
-    if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
-        N = index_of(N, "linalg_vander", "N")
+    try:
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(linalg_vander, x, N=N)
+        if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
+            N = index_of(N, "linalg_vander", "N")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_vander, x, N=N)
     try:
         return composite.linalg_vander(x, N=N)
     except CALL_ERRORS as error:
@@ -4379,14 +4798,17 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     """cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"""
     if state.interceptors and intercepts(cdist, x1, x2):
         return call(cdist, x1, x2, p, compute_mode)
-    if not isinstance(x1, Tensor):
-        return raise_bad_argument(cdist, x1, x2, p, compute_mode)
-    if not isinstance(x2, Tensor):
-        return raise_bad_argument(cdist, x1, x2, p, compute_mode)
-    if type(p) is not float:
-        p = float_of(p, "cdist", "p", 3)
-    if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
-        compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
+    try:
+        if not isinstance(x1, Tensor):
+            return raise_bad_argument(cdist, x1, x2, p, compute_mode)
+        if not isinstance(x2, Tensor):
+            return raise_bad_argument(cdist, x1, x2, p, compute_mode)
+        if type(p) is not float:
+            p = float_of(p, "cdist", "p", 3)
+        if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
+            compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cdist, x1, x2, p, compute_mode)
     try:
         return composite.cdist(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
@@ -4397,14 +4819,17 @@ def _cdist_forward(x1, x2, p, compute_mode):
     """_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
     if state.interceptors and intercepts(_cdist_forward, x1, x2):
         return call(_cdist_forward, x1, x2, p, compute_mode)
-    if not isinstance(x1, Tensor):
-        return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
-    if not isinstance(x2, Tensor):
-        return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
-    if type(p) is not float:
-        p = float_of(p, "_cdist_forward", "p", 3)
-    if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
-        compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
+    try:
+        if not isinstance(x1, Tensor):
+            return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
+        if not isinstance(x2, Tensor):
+            return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
+        if type(p) is not float:
+            p = float_of(p, "_cdist_forward", "p", 3)
+        if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
+            compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _cdist_forward, x1, x2, p, compute_mode)
     node = None
     if (
         (x1._mt_edge is not None or x2._mt_edge is not None)
@@ -4433,10 +4858,13 @@ def pdist(input, p=2.0):
     """pdist(Tensor self, float p=2) -> Tensor"""
     if state.interceptors and intercepts(pdist, input):
         return call(pdist, input, p)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(pdist, input, p)
-    if type(p) is not float:
-        p = float_of(p, "pdist", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(pdist, input, p)
+        if type(p) is not float:
+            p = float_of(p, "pdist", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pdist, input, p)
     return composite.pdist(input, p)
 
 
@@ -4444,10 +4872,13 @@ def _pdist_forward(input, p=2.0):
     """_pdist_forward(Tensor self, float p=2) -> Tensor"""
     if state.interceptors and intercepts(_pdist_forward, input):
         return call(_pdist_forward, input, p)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_pdist_forward, input, p)
-    if type(p) is not float:
-        p = float_of(p, "_pdist_forward", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_pdist_forward, input, p)
+        if type(p) is not float:
+            p = float_of(p, "_pdist_forward", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _pdist_forward, input, p)
     node = None
     if (
         input._mt_edge is not None
@@ -4471,12 +4902,15 @@ def vander(x, N=None, increasing=False):
     """vander(Tensor x, int? N=None, bool increasing=False) -> Tensor"""
     if state.interceptors and intercepts(vander, x):
         return call(vander, x, N, increasing)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(vander, x, N, increasing)
-    if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
-        N = int_of(N, "vander", "N", 2)
-    if increasing is not False and increasing is not True:
-        increasing = bool_of(increasing, "vander", "increasing", 3)
+    try:
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(vander, x, N, increasing)
+        if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
+            N = int_of(N, "vander", "N", 2)
+        if increasing is not False and increasing is not True:
+            increasing = bool_of(increasing, "vander", "increasing", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, vander, x, N, increasing)
     try:
         return composite.vander(x, N, increasing)
     except CALL_ERRORS as error:

@@ -21,6 +21,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import loss as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     explained,
@@ -30,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
     ints_of,
     raise_bad_argument,
     raise_no_overload,
+    refused,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
@@ -44,10 +46,13 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         return call(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -87,12 +92,15 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
     """nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, out):
         return call(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -126,10 +134,15 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         )
     if out is not None:
         return nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -183,10 +196,24 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         return call(
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            nll_loss_backward_out,
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -232,16 +259,19 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
         return call(nll_loss, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss, input, target, weight, reduction, ignore_index, out=out)
     try:
         return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
@@ -252,18 +282,21 @@ def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, 
     """nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nll_loss_out, input, target, weight, out):
         return call(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss", input, target, weight, out)
     return composite.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
 
@@ -277,10 +310,13 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         return call(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -320,12 +356,15 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
     """nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, out):
         return call(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -365,10 +404,24 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         return nll_loss2d_backward_out(
             grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            nll_loss2d_backward,
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -424,10 +477,24 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         return call(
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            nll_loss2d_backward_out,
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -473,16 +540,19 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
         return call(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
     try:
         return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
@@ -495,18 +565,21 @@ def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *
     """nll_loss2d.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nll_loss2d_out, input, target, weight, out):
         return call(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss2d", input, target, weight, out)
     return composite.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
 
@@ -515,16 +588,19 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
     """nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
     if state.interceptors and intercepts(nll_loss_nd, input, target, weight):
         return call(nll_loss_nd, input, target, weight, reduction, ignore_index)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nll_loss_nd, input, target, weight, reduction, ignore_index)
     try:
         return composite.nll_loss_nd(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
@@ -537,18 +613,27 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
     """cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor"""
     if state.interceptors and intercepts(cross_entropy_loss, input, target, weight):
         return call(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "cross_entropy_loss", "reduction", 4)
-    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = index_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
-    if type(label_smoothing) is not float:
-        label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing
+            )
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(
+                cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing
+            )
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "cross_entropy_loss", "reduction", 4)
+        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+            ignore_index = index_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
+        if type(label_smoothing) is not float:
+            label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
     try:
         return composite.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
     except CALL_ERRORS as error:
@@ -570,8 +655,11 @@ def mse_loss(input, target, reduction=0, *, out=None):
         return call(mse_loss, input, target, reduction, out=out)
     if out is not None:
         return mse_loss_out(input, target, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "mse_loss", "reduction", 3)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "mse_loss", "reduction", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mse_loss, input, target, reduction, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -597,8 +685,11 @@ def mse_loss_out(input, target, reduction=0, *, out):
     """mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mse_loss_out, input, target, out):
         return call(mse_loss_out, input, target, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "mse_loss", "reduction", 3)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "mse_loss", "reduction", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mse_loss_out, input, target, reduction, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -624,8 +715,11 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
         return call(mse_loss_backward, grad_output, input, target, reduction, out=out)
     if out is not None:
         return mse_loss_backward_out(grad_output, input, target, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mse_loss_backward, grad_output, input, target, reduction, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -666,8 +760,11 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     """mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(mse_loss_backward_out, grad_output, input, target, out):
         return call(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -701,12 +798,15 @@ def l1_loss(input, target, reduction=0):
     """l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(l1_loss, input, target):
         return call(l1_loss, input, target, reduction)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(l1_loss, input, target, reduction)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(l1_loss, input, target, reduction)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "l1_loss", "reduction", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(l1_loss, input, target, reduction)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(l1_loss, input, target, reduction)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "l1_loss", "reduction", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, l1_loss, input, target, reduction)
     try:
         return composite.l1_loss(input, target, reduction)
     except CALL_ERRORS as error:
@@ -722,10 +822,13 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
     if out is not None:
         return smooth_l1_loss_out(input, target, reduction, beta, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
-    if type(beta) is not float:
-        beta = float_of(beta, "smooth_l1_loss", "beta", 4)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
+        if type(beta) is not float:
+            beta = float_of(beta, "smooth_l1_loss", "beta", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, smooth_l1_loss, input, target, reduction, beta, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -752,10 +855,13 @@ def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
     """smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(smooth_l1_loss_out, input, target, out):
         return call(smooth_l1_loss_out, input, target, reduction, beta, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
-    if type(beta) is not float:
-        beta = float_of(beta, "smooth_l1_loss", "beta", 4)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
+        if type(beta) is not float:
+            beta = float_of(beta, "smooth_l1_loss", "beta", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, smooth_l1_loss_out, input, target, reduction, beta, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -785,10 +891,13 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         return call(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     if out is not None:
         return smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
-    if type(beta) is not float:
-        beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
+        if type(beta) is not float:
+            beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -830,10 +939,13 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     """smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, out):
         return call(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
-    if type(beta) is not float:
-        beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
+        if type(beta) is not float:
+            beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -873,14 +985,17 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
         return call(huber_loss, input, target, reduction, delta, out=out)
     if out is not None:
         return huber_loss_out(input, target, reduction, delta, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "huber_loss", "reduction", 3)
-    if type(delta) is not float:
-        delta = float_of(delta, "huber_loss", "delta", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "huber_loss", "reduction", 3)
+        if type(delta) is not float:
+            delta = float_of(delta, "huber_loss", "delta", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, huber_loss, input, target, reduction, delta, out=out)
     node = None
     if (
         (input._mt_edge is not None or target._mt_edge is not None)
@@ -908,16 +1023,19 @@ def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
     """huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(huber_loss_out, input, target, out):
         return call(huber_loss_out, input, target, reduction, delta, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "huber_loss", "reduction", 3)
-    if type(delta) is not float:
-        delta = float_of(delta, "huber_loss", "delta", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "huber_loss", "reduction", 3)
+        if type(delta) is not float:
+            delta = float_of(delta, "huber_loss", "delta", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, huber_loss_out, input, target, reduction, delta, out=out)
     if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("huber_loss", input, target, out)
     return composite.huber_loss_out(input, target, reduction, delta, out=out)
@@ -927,16 +1045,19 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
     """huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"""
     if state.interceptors and intercepts(huber_loss_backward, grad_output, input, target):
         return call(huber_loss_backward, grad_output, input, target, reduction, delta)
-    if not isinstance(grad_output, Tensor):
-        return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
-    if type(delta) is not float:
-        delta = float_of(delta, "huber_loss_backward", "delta", 5)
+    try:
+        if not isinstance(grad_output, Tensor):
+            return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
+        if type(delta) is not float:
+            delta = float_of(delta, "huber_loss_backward", "delta", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, huber_loss_backward, grad_output, input, target, reduction, delta)
     try:
         return composite.huber_loss_backward(grad_output, input, target, reduction, delta)
     except CALL_ERRORS as error:
@@ -954,8 +1075,11 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
     if out is not None:
         return binary_cross_entropy_out(input, target, weight, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, binary_cross_entropy, input, target, weight, reduction, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -992,8 +1116,11 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
     """binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(binary_cross_entropy_out, input, target, weight, out):
         return call(binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, binary_cross_entropy_out, input, target, weight, reduction, out=out)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -1027,8 +1154,11 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     if out is not None:
         return binary_cross_entropy_backward_out(grad_output, input, target, weight, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1077,8 +1207,11 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
     """binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
         return call(binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1122,8 +1255,11 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
+    try:
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -1174,14 +1310,17 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
     """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_ctc_loss_default, log_probs, targets):
         return call(_ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
-        input_lengths = ints_of(input_lengths, "_ctc_loss", "input_lengths", 3)
-    if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
-        target_lengths = ints_of(target_lengths, "_ctc_loss", "target_lengths", 4)
-    if type(blank) is not int or not -(2**63) <= blank < 2**63:
-        blank = int_of(blank, "_ctc_loss", "blank", 5)
-    if zero_infinity is not False and zero_infinity is not True:
-        zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
+    try:
+        if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
+            input_lengths = ints_of(input_lengths, "_ctc_loss", "input_lengths", 3)
+        if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
+            target_lengths = ints_of(target_lengths, "_ctc_loss", "target_lengths", 4)
+        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+            blank = int_of(blank, "_ctc_loss", "blank", 5)
+        if zero_infinity is not False and zero_infinity is not True:
+            zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     try:
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
@@ -1223,10 +1362,13 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
     """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    if type(blank) is not int or not -(2**63) <= blank < 2**63:
-        blank = int_of(blank, "_ctc_loss", "blank", 5)
-    if zero_infinity is not False and zero_infinity is not True:
-        zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
+    try:
+        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+            blank = int_of(blank, "_ctc_loss", "blank", 5)
+        if zero_infinity is not False and zero_infinity is not True:
+            zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     try:
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
@@ -1309,14 +1451,29 @@ def _ctc_loss_backward_default(
             blank,
             zero_infinity,
         )
-    if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
-        input_lengths = ints_of(input_lengths, "_ctc_loss_backward", "input_lengths", 4)
-    if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
-        target_lengths = ints_of(target_lengths, "_ctc_loss_backward", "target_lengths", 5)
-    if type(blank) is not int or not -(2**63) <= blank < 2**63:
-        blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
-    if zero_infinity is not False and zero_infinity is not True:
-        zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
+    try:
+        if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
+            input_lengths = ints_of(input_lengths, "_ctc_loss_backward", "input_lengths", 4)
+        if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
+            target_lengths = ints_of(target_lengths, "_ctc_loss_backward", "target_lengths", 5)
+        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+            blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
+        if zero_infinity is not False and zero_infinity is not True:
+            zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _ctc_loss_backward_default,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
     try:
         grad_array = grad._mt_array
         log_probs_array = log_probs._mt_array
@@ -1410,10 +1567,25 @@ def _ctc_loss_backward_Tensor(
             blank,
             zero_infinity,
         )
-    if type(blank) is not int or not -(2**63) <= blank < 2**63:
-        blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
-    if zero_infinity is not False and zero_infinity is not True:
-        zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
+    try:
+        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+            blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
+        if zero_infinity is not False and zero_infinity is not True:
+            zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _ctc_loss_backward_Tensor,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
     try:
         grad_array = grad._mt_array
         log_probs_array = log_probs._mt_array
@@ -1544,24 +1716,29 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
         return call(
             ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
-    if not isinstance(log_probs, Tensor):
-        return raise_bad_argument(
-            ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+    try:
+        if not isinstance(log_probs, Tensor):
+            return raise_bad_argument(
+                ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+            )
+        if not isinstance(targets, Tensor):
+            return raise_bad_argument(
+                ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+            )
+        if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
+            input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
+        if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
+            target_lengths = ints_of(target_lengths, "ctc_loss", "target_lengths", 4)
+        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+            blank = int_of(blank, "ctc_loss", "blank", 5)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "ctc_loss", "reduction", 6)
+        if zero_infinity is not False and zero_infinity is not True:
+            zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
-    if not isinstance(targets, Tensor):
-        return raise_bad_argument(
-            ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
-    if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
-        input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
-    if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
-        target_lengths = ints_of(target_lengths, "ctc_loss", "target_lengths", 4)
-    if type(blank) is not int or not -(2**63) <= blank < 2**63:
-        blank = int_of(blank, "ctc_loss", "blank", 5)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "ctc_loss", "reduction", 6)
-    if zero_infinity is not False and zero_infinity is not True:
-        zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
     try:
         return composite.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
     except CALL_ERRORS as error:
@@ -1578,28 +1755,33 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
     """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
     if state.interceptors and intercepts(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
-    if not isinstance(log_probs, Tensor):
-        return raise_bad_argument(
-            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+    try:
+        if not isinstance(log_probs, Tensor):
+            return raise_bad_argument(
+                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+            )
+        if not isinstance(targets, Tensor):
+            return raise_bad_argument(
+                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+            )
+        if not isinstance(input_lengths, Tensor):
+            return raise_bad_argument(
+                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+            )
+        if not isinstance(target_lengths, Tensor):
+            return raise_bad_argument(
+                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+            )
+        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+            blank = int_of(blank, "ctc_loss", "blank", 5)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "ctc_loss", "reduction", 6)
+        if zero_infinity is not False and zero_infinity is not True:
+            zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
-    if not isinstance(targets, Tensor):
-        return raise_bad_argument(
-            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
-    if not isinstance(input_lengths, Tensor):
-        return raise_bad_argument(
-            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
-    if not isinstance(target_lengths, Tensor):
-        return raise_bad_argument(
-            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
-    if type(blank) is not int or not -(2**63) <= blank < 2**63:
-        blank = int_of(blank, "ctc_loss", "blank", 5)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "ctc_loss", "reduction", 6)
-    if zero_infinity is not False and zero_infinity is not True:
-        zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
     try:
         return composite.ctc_loss_tensor(
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
@@ -1644,14 +1826,17 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     """hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(hinge_embedding_loss, input, target):
         return call(hinge_embedding_loss, input, target, margin, reduction)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
-    if type(margin) is not float:
-        margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
+        if type(margin) is not float:
+            margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hinge_embedding_loss, input, target, margin, reduction)
     try:
         return composite.hinge_embedding_loss(input, target, margin, reduction)
     except CALL_ERRORS as error:
@@ -1664,16 +1849,19 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     """margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(margin_ranking_loss, input1, input2, target):
         return call(margin_ranking_loss, input1, input2, target, margin, reduction)
-    if not isinstance(input1, Tensor):
-        return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
-    if not isinstance(input2, Tensor):
-        return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
-    if type(margin) is not float:
-        margin = float_of(margin, "margin_ranking_loss", "margin", 4)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "margin_ranking_loss", "reduction", 5)
+    try:
+        if not isinstance(input1, Tensor):
+            return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+        if not isinstance(input2, Tensor):
+            return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+        if type(margin) is not float:
+            margin = float_of(margin, "margin_ranking_loss", "margin", 4)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "margin_ranking_loss", "reduction", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, margin_ranking_loss, input1, input2, target, margin, reduction)
     try:
         return composite.margin_ranking_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
@@ -1686,16 +1874,19 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     """cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(cosine_embedding_loss, input1, input2, target):
         return call(cosine_embedding_loss, input1, input2, target, margin, reduction)
-    if not isinstance(input1, Tensor):
-        return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
-    if not isinstance(input2, Tensor):
-        return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
-    if type(margin) is not float:
-        margin = float_of(margin, "cosine_embedding_loss", "margin", 4)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "cosine_embedding_loss", "reduction", 5)
+    try:
+        if not isinstance(input1, Tensor):
+            return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+        if not isinstance(input2, Tensor):
+            return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+        if type(margin) is not float:
+            margin = float_of(margin, "cosine_embedding_loss", "margin", 4)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "cosine_embedding_loss", "reduction", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cosine_embedding_loss, input1, input2, target, margin, reduction)
     try:
         return composite.cosine_embedding_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
@@ -1708,22 +1899,25 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
     """triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(triplet_margin_loss, anchor, positive, negative):
         return call(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-    if not isinstance(anchor, Tensor):
-        return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-    if not isinstance(positive, Tensor):
-        return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-    if not isinstance(negative, Tensor):
-        return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-    if type(margin) is not float:
-        margin = float_of(margin, "triplet_margin_loss", "margin", 4)
-    if type(p) is not float:
-        p = float_of(p, "triplet_margin_loss", "p", 5)
-    if type(eps) is not float:
-        eps = float_of(eps, "triplet_margin_loss", "eps", 6)
-    if swap is not False and swap is not True:
-        swap = bool_of(swap, "triplet_margin_loss", "swap", 7)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "triplet_margin_loss", "reduction", 8)
+    try:
+        if not isinstance(anchor, Tensor):
+            return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+        if not isinstance(positive, Tensor):
+            return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+        if not isinstance(negative, Tensor):
+            return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+        if type(margin) is not float:
+            margin = float_of(margin, "triplet_margin_loss", "margin", 4)
+        if type(p) is not float:
+            p = float_of(p, "triplet_margin_loss", "p", 5)
+        if type(eps) is not float:
+            eps = float_of(eps, "triplet_margin_loss", "eps", 6)
+        if swap is not False and swap is not True:
+            swap = bool_of(swap, "triplet_margin_loss", "swap", 7)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "triplet_margin_loss", "reduction", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
     try:
         return composite.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
     except CALL_ERRORS as error:
@@ -1740,18 +1934,21 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"""
     if state.interceptors and intercepts(poisson_nll_loss, input, target):
         return call(poisson_nll_loss, input, target, log_input, full, eps, reduction)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
-    if log_input is not False and log_input is not True:
-        log_input = bool_of(log_input, "poisson_nll_loss", "log_input", 3)
-    if full is not False and full is not True:
-        full = bool_of(full, "poisson_nll_loss", "full", 4)
-    if type(eps) is not float:
-        eps = float_of(eps, "poisson_nll_loss", "eps", 5)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
+        if log_input is not False and log_input is not True:
+            log_input = bool_of(log_input, "poisson_nll_loss", "log_input", 3)
+        if full is not False and full is not True:
+            full = bool_of(full, "poisson_nll_loss", "full", 4)
+        if type(eps) is not float:
+            eps = float_of(eps, "poisson_nll_loss", "eps", 5)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, poisson_nll_loss, input, target, log_input, full, eps, reduction)
     try:
         return composite.poisson_nll_loss(input, target, log_input, full, eps, reduction)
     except CALL_ERRORS as error:
@@ -1764,14 +1961,17 @@ def kl_div(input, target, reduction=0, *, log_target=False):
     """kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor"""
     if state.interceptors and intercepts(kl_div, input, target):
         return call(kl_div, input, target, reduction, log_target=log_target)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
-    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-        reduction = int_of(reduction, "kl_div", "reduction", 3)
-    if log_target is not False and log_target is not True:
-        log_target = bool_of(log_target, "kl_div", "log_target")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
+        if not isinstance(target, Tensor):
+            return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
+        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+            reduction = int_of(reduction, "kl_div", "reduction", 3)
+        if log_target is not False and log_target is not True:
+            log_target = bool_of(log_target, "kl_div", "log_target")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, kl_div, input, target, reduction, log_target=log_target)
     try:
         return composite.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:

@@ -30,6 +30,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import nn as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     explained,
@@ -40,6 +41,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
     sized_ints_of,
     str_of,
@@ -56,18 +58,23 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
     if state.interceptors and intercepts(convolution, input, weight, bias):
         return call(convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-    if type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "convolution", "stride", 4)
-    if type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "convolution", "padding", 5)
-    if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "convolution", "dilation", 6)
-    if transposed is not False and transposed is not True:
-        transposed = bool_of(transposed, "convolution", "transposed", 7)
-    if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "convolution", "groups", 9)
+    try:
+        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = ints_of(stride, "convolution", "stride", 4)
+        if type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = ints_of(padding, "convolution", "padding", 5)
+        if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = ints_of(dilation, "convolution", "dilation", 6)
+        if transposed is not False and transposed is not True:
+            transposed = bool_of(transposed, "convolution", "transposed", 7)
+        if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+            output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "convolution", "groups", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
     try:
         input_array = input._mt_array
         weight_array = weight._mt_array
@@ -133,22 +140,39 @@ def convolution_backward(
             groups,
             output_mask,
         )
-    if bias_sizes is not None and (type(bias_sizes) is not tuple or bias_sizes and type(bias_sizes[0]) is not int):
-        bias_sizes = ints_of(bias_sizes, "convolution_backward", "bias_sizes", 4)
-    if type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "convolution_backward", "stride", 5)
-    if type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "convolution_backward", "padding", 6)
-    if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "convolution_backward", "dilation", 7)
-    if transposed is not False and transposed is not True:
-        transposed = bool_of(transposed, "convolution_backward", "transposed", 8)
-    if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "convolution_backward", "groups", 10)
-    if len(output_mask) != 3:
-        raise wrong_length(output_mask, 3)
+    try:
+        if bias_sizes is not None and (type(bias_sizes) is not tuple or bias_sizes and type(bias_sizes[0]) is not int):
+            bias_sizes = ints_of(bias_sizes, "convolution_backward", "bias_sizes", 4)
+        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = ints_of(stride, "convolution_backward", "stride", 5)
+        if type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = ints_of(padding, "convolution_backward", "padding", 6)
+        if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = ints_of(dilation, "convolution_backward", "dilation", 7)
+        if transposed is not False and transposed is not True:
+            transposed = bool_of(transposed, "convolution_backward", "transposed", 8)
+        if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+            output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "convolution_backward", "groups", 10)
+        if len(output_mask) != 3:
+            raise wrong_length(output_mask, 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            convolution_backward,
+            grad_output,
+            input,
+            weight,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -230,26 +254,29 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
     """conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor"""
     if state.interceptors and intercepts(conv1d_default, input, weight, bias):
         return call(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-    if type(stride) is int:
-        stride = (stride,)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv1d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding,)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "conv1d", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation,)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv1d", "groups", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
+        if type(stride) is int:
+            stride = (stride,)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv1d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding,)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "conv1d", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation,)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv1d", "groups", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv1d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
         return composite.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -262,26 +289,29 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
     """conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor"""
     if state.interceptors and intercepts(conv2d_default, input, weight, bias):
         return call(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv2d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "conv2d", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv2d", "groups", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv2d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "conv2d", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv2d", "groups", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv2d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
         return composite.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -294,26 +324,29 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
     """conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor"""
     if state.interceptors and intercepts(conv3d_default, input, weight, bias):
         return call(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv3d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "conv3d", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv3d", "groups", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv3d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "conv3d", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv3d", "groups", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv3d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
         return composite.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -326,24 +359,27 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
     """conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", SymInt[1] dilation=1, SymInt groups=1) -> Tensor"""
     if state.interceptors and intercepts(conv1d_padding, input, weight, bias):
         return call(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if type(stride) is int:
-        stride = (stride,)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv1d", "stride", 4)
-    if type(padding) is not str:
-        padding = str_of(padding, "conv1d", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation,)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv1d", "groups", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if type(stride) is int:
+            stride = (stride,)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv1d", "stride", 4)
+        if type(padding) is not str:
+            padding = str_of(padding, "conv1d", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation,)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv1d", "groups", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
         return composite.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -380,24 +416,27 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
     """conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", SymInt[2] dilation=1, SymInt groups=1) -> Tensor"""
     if state.interceptors and intercepts(conv2d_padding, input, weight, bias):
         return call(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv2d", "stride", 4)
-    if type(padding) is not str:
-        padding = str_of(padding, "conv2d", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv2d", "groups", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv2d", "stride", 4)
+        if type(padding) is not str:
+            padding = str_of(padding, "conv2d", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv2d", "groups", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
         return composite.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -434,24 +473,27 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
     """conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", SymInt[3] dilation=1, SymInt groups=1) -> Tensor"""
     if state.interceptors and intercepts(conv3d_padding, input, weight, bias):
         return call(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv3d", "stride", 4)
-    if type(padding) is not str:
-        padding = str_of(padding, "conv3d", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv3d", "groups", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv3d", "stride", 4)
+        if type(padding) is not str:
+            padding = str_of(padding, "conv3d", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv3d", "groups", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
         return composite.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -490,36 +532,39 @@ def conv_transpose2d(
     """conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor"""
     if state.interceptors and intercepts(conv_transpose2d, input, weight, bias):
         return call(conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv_transpose2d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "conv_transpose2d", "padding", 5)
-    if type(output_padding) is int:
-        output_padding = (output_padding, output_padding)
-    elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = sized_ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv_transpose2d", "groups", 7)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv_transpose2d", "dilation", 8)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv_transpose2d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "conv_transpose2d", "padding", 5)
+        if type(output_padding) is int:
+            output_padding = (output_padding, output_padding)
+        elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+            output_padding = sized_ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv_transpose2d", "groups", 7)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv_transpose2d", "dilation", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
         return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
@@ -536,28 +581,31 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
     """max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"""
     if state.interceptors and intercepts(max_pool2d, input):
         return call(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool2d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool2d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool2d", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool2d", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool2d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool2d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool2d", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool2d", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         return composite.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
@@ -577,26 +625,29 @@ def max_pool2d_with_indices(
         return call(max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if out is not None:
         return max_pool2d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -643,29 +694,34 @@ def max_pool2d_with_indices_out(
     """max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(max_pool2d_with_indices_out, input, out):
         return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(
-            max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     try:
         input_array = input._mt_array
@@ -717,24 +773,39 @@ def max_pool2d_with_indices_backward(
         return max_pool2d_with_indices_backward_out(
             grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=out
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            max_pool2d_with_indices_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -797,24 +868,39 @@ def max_pool2d_with_indices_backward_out(
             indices,
             out=out,
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            max_pool2d_with_indices_backward_out,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -885,26 +971,42 @@ def avg_pool2d(
         return avg_pool2d_out(
             input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool2d,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -960,26 +1062,42 @@ def avg_pool2d_out(
         return call(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool2d_out,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1032,24 +1150,41 @@ def avg_pool2d_backward(
         return avg_pool2d_backward_out(
             grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool2d_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1123,24 +1258,41 @@ def avg_pool2d_backward_out(
             divisor_override,
             out=out,
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool2d_backward_out,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1193,12 +1345,15 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
         return call(adaptive_avg_pool2d, input, output_size, out=out)
     if out is not None:
         return adaptive_avg_pool2d_out(input, output_size, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool2d, input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(adaptive_avg_pool2d, input, output_size, out=out)
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_avg_pool2d, input, output_size, out=out)
     try:
         return composite.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
@@ -1209,14 +1364,17 @@ def adaptive_avg_pool2d_out(input, output_size, *, out):
     """adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(adaptive_avg_pool2d_out, input, out):
         return call(adaptive_avg_pool2d_out, input, output_size, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_avg_pool2d_out, input, output_size, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("adaptive_avg_pool2d", input, out)
     return composite.adaptive_avg_pool2d_out(input, output_size, out=out)
@@ -1229,10 +1387,13 @@ def _adaptive_avg_pool2d(input, output_size):
     """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
     if state.interceptors and intercepts(_adaptive_avg_pool2d, input):
         return call(_adaptive_avg_pool2d, input, output_size)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_adaptive_avg_pool2d", "output_size", 2)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_adaptive_avg_pool2d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _adaptive_avg_pool2d, input, output_size)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1293,12 +1454,17 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if out is not None:
         return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
-    if training is not False and training is not True:
-        training = bool_of(training, "native_batch_norm", "training", 6)
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
-    if type(eps) is not float:
-        eps = float_of(eps, "native_batch_norm", "eps", 8)
+    try:
+        if training is not False and training is not True:
+            training = bool_of(training, "native_batch_norm", "training", 6)
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
+        if type(eps) is not float:
+            eps = float_of(eps, "native_batch_norm", "eps", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+        )
     try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
@@ -1354,15 +1520,30 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         return call(
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
-    if training is not False and training is not True:
-        training = bool_of(training, "native_batch_norm", "training", 6)
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
-    if type(eps) is not float:
-        eps = float_of(eps, "native_batch_norm", "eps", 8)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(
-            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+    try:
+        if training is not False and training is not True:
+            training = bool_of(training, "native_batch_norm", "training", 6)
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
+        if type(eps) is not float:
+            eps = float_of(eps, "native_batch_norm", "eps", 8)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            native_batch_norm_out,
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            training,
+            momentum,
+            eps,
+            out=out,
         )
     try:
         input_array = input._mt_array
@@ -1419,12 +1600,28 @@ def native_batch_norm_backward(
             eps,
             output_mask,
         )
-    if train is not False and train is not True:
-        train = bool_of(train, "native_batch_norm_backward", "train", 8)
-    if type(eps) is not float:
-        eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
-    if len(output_mask) != 3:
-        raise wrong_length(output_mask, 3)
+    try:
+        if train is not False and train is not True:
+            train = bool_of(train, "native_batch_norm_backward", "train", 8)
+        if type(eps) is not float:
+            eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
+        if len(output_mask) != 3:
+            raise wrong_length(output_mask, 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            native_batch_norm_backward,
+            grad_out,
+            input,
+            weight,
+            running_mean,
+            running_var,
+            save_mean,
+            save_invstd,
+            train,
+            eps,
+            output_mask,
+        )
     try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
@@ -1504,34 +1701,39 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     """batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
     if state.interceptors and intercepts(batch_norm, input, weight, bias, running_mean, running_var):
         return call(batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+            )
+        if running_mean is not None and not isinstance(running_mean, Tensor):
+            return raise_bad_argument(
+                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+            )
+        if running_var is not None and not isinstance(running_var, Tensor):
+            return raise_bad_argument(
+                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+            )
+        if training is not False and training is not True:
+            training = bool_of(training, "batch_norm", "training", 6)
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "batch_norm", "momentum", 7)
+        if type(eps) is not float:
+            eps = float_of(eps, "batch_norm", "eps", 8)
+        if cudnn_enabled is not False and cudnn_enabled is not True:
+            cudnn_enabled = bool_of(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
         )
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-        )
-    if running_mean is not None and not isinstance(running_mean, Tensor):
-        return raise_bad_argument(
-            batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-        )
-    if running_var is not None and not isinstance(running_var, Tensor):
-        return raise_bad_argument(
-            batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-        )
-    if training is not False and training is not True:
-        training = bool_of(training, "batch_norm", "training", 6)
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "batch_norm", "momentum", 7)
-    if type(eps) is not float:
-        eps = float_of(eps, "batch_norm", "eps", 8)
-    if cudnn_enabled is not False and cudnn_enabled is not True:
-        cudnn_enabled = bool_of(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
     return composite.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
 
 
@@ -1542,10 +1744,13 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(native_layer_norm, input, weight, bias):
         return call(native_layer_norm, input, normalized_shape, weight, bias, eps)
-    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
-        normalized_shape = ints_of(normalized_shape, "native_layer_norm", "normalized_shape", 2)
-    if type(eps) is not float:
-        eps = float_of(eps, "native_layer_norm", "eps", 5)
+    try:
+        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+            normalized_shape = ints_of(normalized_shape, "native_layer_norm", "normalized_shape", 2)
+        if type(eps) is not float:
+            eps = float_of(eps, "native_layer_norm", "eps", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, native_layer_norm, input, normalized_shape, weight, bias, eps)
     try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
@@ -1596,10 +1801,15 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         return call(
             native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
         )
-    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
-        normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
-    if len(output_mask) != 3:
-        raise wrong_length(output_mask, 3)
+    try:
+        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+            normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
+        if len(output_mask) != 3:
+            raise wrong_length(output_mask, 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+        )
     try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
@@ -1658,18 +1868,21 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     """layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"""
     if state.interceptors and intercepts(layer_norm, input, weight, bias):
         return call(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
-        normalized_shape = ints_of(normalized_shape, "layer_norm", "normalized_shape", 2)
-    if type(eps) is not float:
-        eps = float_of(eps, "layer_norm", "eps", 5)
-    if cudnn_enable is not False and cudnn_enable is not True:
-        cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
+        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+            normalized_shape = ints_of(normalized_shape, "layer_norm", "normalized_shape", 2)
+        if type(eps) is not float:
+            eps = float_of(eps, "layer_norm", "eps", 5)
+        if cudnn_enable is not False and cudnn_enable is not True:
+            cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
     try:
         return composite.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
     except CALL_ERRORS as error:
@@ -1682,12 +1895,15 @@ def affine_grid_generator(theta, size, align_corners):
     """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(affine_grid_generator, theta):
         return call(affine_grid_generator, theta, size, align_corners)
-    if not isinstance(theta, Tensor):
-        return raise_bad_argument(affine_grid_generator, theta, size, align_corners)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "affine_grid_generator", "size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
+    try:
+        if not isinstance(theta, Tensor):
+            return raise_bad_argument(affine_grid_generator, theta, size, align_corners)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "affine_grid_generator", "size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, affine_grid_generator, theta, size, align_corners)
     node = None
     if (
         theta._mt_edge is not None
@@ -1716,16 +1932,19 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler, input, grid):
         return call(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
-    if not isinstance(grid, Tensor):
-        return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
-    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
-        interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
-    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
-        padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+        if not isinstance(grid, Tensor):
+            return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+            interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
+        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+            padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
         return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
     except CALL_ERRORS as error:
@@ -1741,12 +1960,15 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
     """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler_2d, input, grid):
         return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
-        interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
-    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
-        padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
+    try:
+        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+            interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
+        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+            padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
         input_array = input._mt_array
         grid_array = grid._mt_array
@@ -1797,14 +2019,27 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners,
             output_mask,
         )
-    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
-        interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d_backward", "interpolation_mode", 4)
-    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
-        padding_mode = int_of(padding_mode, "grid_sampler_2d_backward", "padding_mode", 5)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
-    if len(output_mask) != 2:
-        raise wrong_length(output_mask, 2)
+    try:
+        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+            interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d_backward", "interpolation_mode", 4)
+        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+            padding_mode = int_of(padding_mode, "grid_sampler_2d_backward", "padding_mode", 5)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
+        if len(output_mask) != 2:
+            raise wrong_length(output_mask, 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            grid_sampler_2d_backward,
+            grad_output,
+            input,
+            grid,
+            interpolation_mode,
+            padding_mode,
+            align_corners,
+            output_mask,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1859,12 +2094,15 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
     """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler_3d, input, grid):
         return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
-        interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
-    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
-        padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
+    try:
+        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+            interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
+        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+            padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
         input_array = input._mt_array
         grid_array = grid._mt_array
@@ -1915,14 +2153,27 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners,
             output_mask,
         )
-    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
-        interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d_backward", "interpolation_mode", 4)
-    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
-        padding_mode = int_of(padding_mode, "grid_sampler_3d_backward", "padding_mode", 5)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
-    if len(output_mask) != 2:
-        raise wrong_length(output_mask, 2)
+    try:
+        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+            interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d_backward", "interpolation_mode", 4)
+        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+            padding_mode = int_of(padding_mode, "grid_sampler_3d_backward", "padding_mode", 5)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
+        if len(output_mask) != 2:
+            raise wrong_length(output_mask, 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            grid_sampler_3d_backward,
+            grad_output,
+            input,
+            grid,
+            interpolation_mode,
+            padding_mode,
+            align_corners,
+            output_mask,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1977,12 +2228,15 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
     if state.interceptors and intercepts(embedding, weight, indices):
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = index_of(padding_idx, "embedding", "padding_idx", 3)
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
-    if sparse is not False and sparse is not True:
-        sparse = bool_of(sparse, "embedding", "sparse", 5)
+    try:
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = index_of(padding_idx, "embedding", "padding_idx", 3)
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
+        if sparse is not False and sparse is not True:
+            sparse = bool_of(sparse, "embedding", "sparse", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     try:
         weight_array = weight._mt_array
         indices_array = indices._mt_array
@@ -2025,12 +2279,17 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
     if state.interceptors and intercepts(embedding_dense_backward, grad_output, indices):
         return call(embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
-    if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
-        num_weights = index_of(num_weights, "embedding_dense_backward", "num_weights", 3)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = index_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
+    try:
+        if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
+            num_weights = index_of(num_weights, "embedding_dense_backward", "num_weights", 3)
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = index_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
     try:
         grad_output_array = grad_output._mt_array
         indices_array = indices._mt_array
@@ -2097,16 +2356,31 @@ def _embedding_bag(
             include_last_offset,
             padding_idx,
         )
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag", "scale_grad_by_freq", 4)
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "_embedding_bag", "mode", 5)
-    if sparse is not False and sparse is not True:
-        sparse = bool_of(sparse, "_embedding_bag", "sparse", 6)
-    if include_last_offset is not False and include_last_offset is not True:
-        include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
+    try:
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag", "scale_grad_by_freq", 4)
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "_embedding_bag", "mode", 5)
+        if sparse is not False and sparse is not True:
+            sparse = bool_of(sparse, "_embedding_bag", "sparse", 6)
+        if include_last_offset is not False and include_last_offset is not True:
+            include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _embedding_bag,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
     try:
         weight_array = weight._mt_array
         indices_array = indices._mt_array
@@ -2215,16 +2489,31 @@ def _embedding_bag_forward_only(
             include_last_offset,
             padding_idx,
         )
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_forward_only", "scale_grad_by_freq", 4)
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "_embedding_bag_forward_only", "mode", 5)
-    if sparse is not False and sparse is not True:
-        sparse = bool_of(sparse, "_embedding_bag_forward_only", "sparse", 6)
-    if include_last_offset is not False and include_last_offset is not True:
-        include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
+    try:
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_forward_only", "scale_grad_by_freq", 4)
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "_embedding_bag_forward_only", "mode", 5)
+        if sparse is not False and sparse is not True:
+            sparse = bool_of(sparse, "_embedding_bag_forward_only", "sparse", 6)
+        if include_last_offset is not False and include_last_offset is not True:
+            include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _embedding_bag_forward_only,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
     try:
         weight_array = weight._mt_array
         indices_array = indices._mt_array
@@ -2305,8 +2594,66 @@ def embedding_bag_default(
             per_sample_weights,
             include_last_offset,
         )
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                embedding_bag_default,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+            )
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(
+                embedding_bag_default,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+            )
+        if not isinstance(offsets, Tensor):
+            return raise_bad_argument(
+                embedding_bag_default,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+            )
+        if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
+            return raise_bad_argument(
+                embedding_bag_default,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+            )
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "embedding_bag", "mode", 5)
+        if sparse is not False and sparse is not True:
+            sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
+        if include_last_offset is not False and include_last_offset is not True:
+            include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             embedding_bag_default,
             weight,
             indices,
@@ -2317,50 +2664,6 @@ def embedding_bag_default(
             per_sample_weights,
             include_last_offset,
         )
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(
-            embedding_bag_default,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-        )
-    if not isinstance(offsets, Tensor):
-        return raise_bad_argument(
-            embedding_bag_default,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-        )
-    if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
-        return raise_bad_argument(
-            embedding_bag_default,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-        )
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "embedding_bag", "mode", 5)
-    if sparse is not False and sparse is not True:
-        sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
-    if include_last_offset is not False and include_last_offset is not True:
-        include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
     try:
         return composite.embedding_bag(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
@@ -2392,8 +2695,72 @@ def embedding_bag_padding_idx(
             include_last_offset,
             padding_idx,
         )
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                embedding_bag_padding_idx,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            )
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(
+                embedding_bag_padding_idx,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            )
+        if not isinstance(offsets, Tensor):
+            return raise_bad_argument(
+                embedding_bag_padding_idx,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            )
+        if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
+            return raise_bad_argument(
+                embedding_bag_padding_idx,
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            )
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "embedding_bag", "mode", 5)
+        if sparse is not False and sparse is not True:
+            sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
+        if include_last_offset is not False and include_last_offset is not True:
+            include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
+        if padding_idx is not None and (type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63):
+            padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             embedding_bag_padding_idx,
             weight,
             indices,
@@ -2405,55 +2772,6 @@ def embedding_bag_padding_idx(
             include_last_offset,
             padding_idx,
         )
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(
-            embedding_bag_padding_idx,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    if not isinstance(offsets, Tensor):
-        return raise_bad_argument(
-            embedding_bag_padding_idx,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
-        return raise_bad_argument(
-            embedding_bag_padding_idx,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "embedding_bag", "mode", 5)
-    if sparse is not False and sparse is not True:
-        sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
-    if include_last_offset is not False and include_last_offset is not True:
-        include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
-    if padding_idx is not None and (type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63):
-        padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
     try:
         return composite.embedding_bag_padding_idx(
             weight,
@@ -2534,16 +2852,34 @@ def _embedding_bag_backward(
             per_sample_weights,
             padding_idx,
         )
-    if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
-        num_weights = index_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "_embedding_bag_backward", "mode", 9)
-    if sparse is not False and sparse is not True:
-        sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
+    try:
+        if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
+            num_weights = index_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "_embedding_bag_backward", "mode", 9)
+        if sparse is not False and sparse is not True:
+            sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _embedding_bag_backward,
+            grad,
+            indices,
+            offsets,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            padding_idx,
+        )
     try:
         grad_array = grad._mt_array
         indices_array = indices._mt_array
@@ -2650,14 +2986,30 @@ def _embedding_bag_dense_backward(
             per_sample_weights,
             padding_idx,
         )
-    if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
-        num_weights = index_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
-    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
-        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
+    try:
+        if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
+            num_weights = index_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
+        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+            scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _embedding_bag_dense_backward,
+            grad,
+            indices,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights,
+            padding_idx,
+        )
     try:
         grad_array = grad._mt_array
         indices_array = indices._mt_array
@@ -2737,10 +3089,23 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
         return call(
             _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
         )
-    if type(mode) is not int or not -(2**63) <= mode < 2**63:
-        mode = int_of(mode, "_embedding_bag_per_sample_weights_backward", "mode", 6)
-    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
+    try:
+        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+            mode = int_of(mode, "_embedding_bag_per_sample_weights_backward", "mode", 6)
+        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+            padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _embedding_bag_per_sample_weights_backward,
+            grad,
+            weight,
+            indices,
+            offsets,
+            offset2bag,
+            mode,
+            padding_idx,
+        )
     try:
         grad_array = grad._mt_array
         weight_array = weight._mt_array
@@ -2784,10 +3149,13 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
     if state.interceptors and intercepts(embedding_renorm_, input, indices):
         return call(embedding_renorm_, input, indices, max_norm, norm_type)
-    if type(max_norm) is not float:
-        max_norm = float_of(max_norm, "embedding_renorm_", "max_norm", 3)
-    if type(norm_type) is not float:
-        norm_type = float_of(norm_type, "embedding_renorm_", "norm_type", 4)
+    try:
+        if type(max_norm) is not float:
+            max_norm = float_of(max_norm, "embedding_renorm_", "max_norm", 3)
+        if type(norm_type) is not float:
+            norm_type = float_of(norm_type, "embedding_renorm_", "norm_type", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, embedding_renorm_, input, indices, max_norm, norm_type)
     try:
         input_array = input._mt_array
         indices_array = indices._mt_array
@@ -2834,16 +3202,33 @@ def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr,
             weight_decay,
             eps,
         )
-    if type(lr) is not float:
-        lr = float_of(lr, "_adamw_step_", "lr", 7)
-    if type(beta1) is not float:
-        beta1 = float_of(beta1, "_adamw_step_", "beta1", 8)
-    if type(beta2) is not float:
-        beta2 = float_of(beta2, "_adamw_step_", "beta2", 9)
-    if type(weight_decay) is not float:
-        weight_decay = float_of(weight_decay, "_adamw_step_", "weight_decay", 10)
-    if type(eps) is not float:
-        eps = float_of(eps, "_adamw_step_", "eps", 11)
+    try:
+        if type(lr) is not float:
+            lr = float_of(lr, "_adamw_step_", "lr", 7)
+        if type(beta1) is not float:
+            beta1 = float_of(beta1, "_adamw_step_", "beta1", 8)
+        if type(beta2) is not float:
+            beta2 = float_of(beta2, "_adamw_step_", "beta2", 9)
+        if type(weight_decay) is not float:
+            weight_decay = float_of(weight_decay, "_adamw_step_", "weight_decay", 10)
+        if type(eps) is not float:
+            eps = float_of(eps, "_adamw_step_", "eps", 11)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _adamw_step_,
+            input,
+            exp_avg,
+            exp_avg_sq,
+            max_exp_avg_sq,
+            gradient,
+            step,
+            lr,
+            beta1,
+            beta2,
+            weight_decay,
+            eps,
+        )
     try:
         input_array = input._mt_array
         exp_avg_array = exp_avg._mt_array
@@ -2903,12 +3288,15 @@ def dropout(input, p, train):
     """dropout(Tensor input, float p, bool train) -> Tensor"""
     if state.interceptors and intercepts(dropout, input):
         return call(dropout, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(dropout, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "dropout", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "dropout", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(dropout, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "dropout", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "dropout", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, dropout, input, p, train)
     return composite.dropout(input, p, train)
 
 
@@ -2916,12 +3304,15 @@ def dropout_(input, p, train):
     """dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
     if state.interceptors and intercepts(dropout_, input):
         return call(dropout_, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(dropout_, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "dropout_", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "dropout_", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(dropout_, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "dropout_", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "dropout_", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, dropout_, input, p, train)
     return composite.dropout_(input, p, train)
 
 
@@ -2929,12 +3320,15 @@ def native_dropout_backward(grad_output, mask, scale):
     """native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
     if state.interceptors and intercepts(native_dropout_backward, grad_output, mask):
         return call(native_dropout_backward, grad_output, mask, scale)
-    if not isinstance(grad_output, Tensor):
-        return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
-    if not isinstance(mask, Tensor):
-        return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
-    if type(scale) is not float:
-        scale = float_of(scale, "native_dropout_backward", "scale", 3)
+    try:
+        if not isinstance(grad_output, Tensor):
+            return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
+        if not isinstance(mask, Tensor):
+            return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
+        if type(scale) is not float:
+            scale = float_of(scale, "native_dropout_backward", "scale", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, native_dropout_backward, grad_output, mask, scale)
     return composite.native_dropout_backward(grad_output, mask, scale)
 
 
@@ -2945,10 +3339,13 @@ def native_dropout(input, p, train):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(native_dropout, input):
         return call(native_dropout, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "native_dropout", "p", 2)
-    if train is not None and train is not False and train is not True:
-        train = bool_of(train, "native_dropout", "train", 3)
+    try:
+        if type(p) is not float:
+            p = float_of(p, "native_dropout", "p", 2)
+        if train is not None and train is not False and train is not True:
+            train = bool_of(train, "native_dropout", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, native_dropout, input, p, train)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2983,10 +3380,13 @@ def constant_pad_nd(input, pad, value=0):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
     if state.interceptors and intercepts(constant_pad_nd, input):
         return call(constant_pad_nd, input, pad, value)
-    if type(pad) is not tuple or pad and type(pad[0]) is not int:
-        pad = ints_of(pad, "constant_pad_nd", "pad", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "constant_pad_nd", "value", 3)
+    try:
+        if type(pad) is not tuple or pad and type(pad[0]) is not int:
+            pad = ints_of(pad, "constant_pad_nd", "pad", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "constant_pad_nd", "value", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, constant_pad_nd, input, pad, value)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3011,14 +3411,17 @@ def pad(input, pad, mode="constant", value=None):
     """pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor"""
     if state.interceptors and intercepts(_pad, input):
         return call(_pad, input, pad, mode, value)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_pad, input, pad, mode, value)
-    if type(pad) is not tuple or pad and type(pad[0]) is not int:
-        pad = ints_of(pad, "pad", "pad", 2)
-    if type(mode) is not str:
-        mode = str_of(mode, "pad", "mode", 3)
-    if value is not None and type(value) is not float:
-        value = float_of(value, "pad", "value", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_pad, input, pad, mode, value)
+        if type(pad) is not tuple or pad and type(pad[0]) is not int:
+            pad = ints_of(pad, "pad", "pad", 2)
+        if type(mode) is not str:
+            mode = str_of(mode, "pad", "mode", 3)
+        if value is not None and type(value) is not float:
+            value = float_of(value, "pad", "value", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _pad, input, pad, mode, value)
     try:
         return composite.pad(input, pad, mode, value)
     except CALL_ERRORS as error:
@@ -3044,8 +3447,66 @@ def scaled_dot_product_attention(
             scale=scale,
             enable_gqa=enable_gqa,
         )
-    if not isinstance(query, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(query, Tensor):
+            return raise_bad_argument(
+                scaled_dot_product_attention,
+                query,
+                key,
+                value,
+                attn_mask,
+                dropout_p,
+                is_causal,
+                scale=scale,
+                enable_gqa=enable_gqa,
+            )
+        if not isinstance(key, Tensor):
+            return raise_bad_argument(
+                scaled_dot_product_attention,
+                query,
+                key,
+                value,
+                attn_mask,
+                dropout_p,
+                is_causal,
+                scale=scale,
+                enable_gqa=enable_gqa,
+            )
+        if not isinstance(value, Tensor):
+            return raise_bad_argument(
+                scaled_dot_product_attention,
+                query,
+                key,
+                value,
+                attn_mask,
+                dropout_p,
+                is_causal,
+                scale=scale,
+                enable_gqa=enable_gqa,
+            )
+        if attn_mask is not None and not isinstance(attn_mask, Tensor):
+            return raise_bad_argument(
+                scaled_dot_product_attention,
+                query,
+                key,
+                value,
+                attn_mask,
+                dropout_p,
+                is_causal,
+                scale=scale,
+                enable_gqa=enable_gqa,
+            )
+        if type(dropout_p) is not float:
+            dropout_p = float_of(dropout_p, "scaled_dot_product_attention", "dropout_p", 5)
+        if is_causal is not False and is_causal is not True:
+            is_causal = bool_of(is_causal, "scaled_dot_product_attention", "is_causal", 6)
+        if scale is not None and type(scale) is not float:
+            scale = float_of(scale, "scaled_dot_product_attention", "scale")
+        if enable_gqa is not False and enable_gqa is not True:
+            enable_gqa = bool_of(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             scaled_dot_product_attention,
             query,
             key,
@@ -3056,50 +3517,6 @@ def scaled_dot_product_attention(
             scale=scale,
             enable_gqa=enable_gqa,
         )
-    if not isinstance(key, Tensor):
-        return raise_bad_argument(
-            scaled_dot_product_attention,
-            query,
-            key,
-            value,
-            attn_mask,
-            dropout_p,
-            is_causal,
-            scale=scale,
-            enable_gqa=enable_gqa,
-        )
-    if not isinstance(value, Tensor):
-        return raise_bad_argument(
-            scaled_dot_product_attention,
-            query,
-            key,
-            value,
-            attn_mask,
-            dropout_p,
-            is_causal,
-            scale=scale,
-            enable_gqa=enable_gqa,
-        )
-    if attn_mask is not None and not isinstance(attn_mask, Tensor):
-        return raise_bad_argument(
-            scaled_dot_product_attention,
-            query,
-            key,
-            value,
-            attn_mask,
-            dropout_p,
-            is_causal,
-            scale=scale,
-            enable_gqa=enable_gqa,
-        )
-    if type(dropout_p) is not float:
-        dropout_p = float_of(dropout_p, "scaled_dot_product_attention", "dropout_p", 5)
-    if is_causal is not False and is_causal is not True:
-        is_causal = bool_of(is_causal, "scaled_dot_product_attention", "is_causal", 6)
-    if scale is not None and type(scale) is not float:
-        scale = float_of(scale, "scaled_dot_product_attention", "scale")
-    if enable_gqa is not False and enable_gqa is not True:
-        enable_gqa = bool_of(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
     return composite.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )
@@ -3123,12 +3540,25 @@ def _scaled_dot_product_flash_attention_for_cpu(
             attn_mask=attn_mask,
             scale=scale,
         )
-    if type(dropout_p) is not float:
-        dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu", "dropout_p", 4)
-    if is_causal is not False and is_causal is not True:
-        is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu", "is_causal", 5)
-    if scale is not None and type(scale) is not float:
-        scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu", "scale")
+    try:
+        if type(dropout_p) is not float:
+            dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu", "dropout_p", 4)
+        if is_causal is not False and is_causal is not True:
+            is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu", "is_causal", 5)
+        if scale is not None and type(scale) is not float:
+            scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu", "scale")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _scaled_dot_product_flash_attention_for_cpu,
+            query,
+            key,
+            value,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )
     try:
         query_array = query._mt_array
         key_array = key._mt_array
@@ -3199,12 +3629,28 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
             attn_mask=attn_mask,
             scale=scale,
         )
-    if type(dropout_p) is not float:
-        dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu_backward", "dropout_p", 7)
-    if is_causal is not False and is_causal is not True:
-        is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu_backward", "is_causal", 8)
-    if scale is not None and type(scale) is not float:
-        scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu_backward", "scale")
+    try:
+        if type(dropout_p) is not float:
+            dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu_backward", "dropout_p", 7)
+        if is_causal is not False and is_causal is not True:
+            is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu_backward", "is_causal", 8)
+        if scale is not None and type(scale) is not float:
+            scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu_backward", "scale")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _scaled_dot_product_flash_attention_for_cpu_backward,
+            grad_out,
+            query,
+            key,
+            value,
+            out,
+            logsumexp,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )
     try:
         grad_out_array = grad_out._mt_array
         query_array = query._mt_array
@@ -3295,12 +3741,15 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
         return call(upsample_nearest1d, input, output_size, scales, out=out)
     if out is not None:
         return upsample_nearest1d_out(input, output_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_nearest1d", "scales", 3)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_nearest1d", "scales", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest1d, input, output_size, scales, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3327,12 +3776,15 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
     """upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_nearest1d_out, input, out):
         return call(upsample_nearest1d_out, input, output_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_nearest1d", "scales", 3)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_nearest1d", "scales", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest1d_out, input, output_size, scales, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3361,16 +3813,19 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
         return call(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
     if out is not None:
         return upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -3407,16 +3862,19 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
     """upsample_nearest1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_nearest1d_backward_out, grad_output, out):
         return call(upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -3454,14 +3912,17 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
         return call(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_nearest2d_out(input, output_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3491,14 +3952,17 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
     """upsample_nearest2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_nearest2d_out, input, out):
         return call(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3528,18 +3992,23 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
         return call(upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -3579,18 +4048,23 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
     """upsample_nearest2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_nearest2d_backward_out, grad_output, out):
         return call(upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -3628,16 +4102,19 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
         return call(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_nearest3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3670,16 +4147,19 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
     """upsample_nearest3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_nearest3d_out, input, out):
         return call(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3721,20 +4201,33 @@ def upsample_nearest3d_backward(
         return upsample_nearest3d_backward_out(
             grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            upsample_nearest3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -3779,20 +4272,33 @@ def upsample_nearest3d_backward_out(
         return call(
             upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            upsample_nearest3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -3830,12 +4336,15 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
         return call(_upsample_nearest_exact1d, input, output_size, scales, out=out)
     if out is not None:
         return _upsample_nearest_exact1d_out(input, output_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact1d, input, output_size, scales, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3864,12 +4373,15 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
     """_upsample_nearest_exact1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_nearest_exact1d_out, input, out):
         return call(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact1d_out, input, output_size, scales, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3898,16 +4410,19 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
         return call(_upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
     if out is not None:
         return _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -3946,16 +4461,21 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
     """_upsample_nearest_exact1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_nearest_exact1d_backward_out, grad_output, out):
         return call(_upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -3993,14 +4513,17 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
         return call(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_nearest_exact2d_out(input, output_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4032,14 +4555,17 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
     """_upsample_nearest_exact2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_nearest_exact2d_out, input, out):
         return call(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4077,18 +4603,23 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
         )
     if out is not None:
         return _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -4130,18 +4661,30 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
         return call(
             _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_nearest_exact2d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -4179,16 +4722,19 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
         return call(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_nearest_exact3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4228,16 +4774,19 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
     """_upsample_nearest_exact3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_nearest_exact3d_out, input, out):
         return call(_upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4288,20 +4837,33 @@ def _upsample_nearest_exact3d_backward(
         return _upsample_nearest_exact3d_backward_out(
             grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_nearest_exact3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -4360,20 +4922,33 @@ def _upsample_nearest_exact3d_backward_out(
             scales_w,
             out=out,
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_nearest_exact3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -4418,14 +4993,17 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
         return call(upsample_linear1d, input, output_size, align_corners, scales, out=out)
     if out is not None:
         return upsample_linear1d_out(input, output_size, align_corners, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_linear1d", "scales", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_linear1d", "scales", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_linear1d, input, output_size, align_corners, scales, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4457,14 +5035,17 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
     """upsample_linear1d.out(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_linear1d_out, input, out):
         return call(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_linear1d", "scales", 4)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_linear1d", "scales", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4496,18 +5077,23 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
         return call(upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out)
     if out is not None:
         return upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales, out=out)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -4549,18 +5135,23 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
         return call(
             upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
-    if scales is not None and type(scales) is not float:
-        scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
+        if scales is not None and type(scales) is not float:
+            scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -4598,16 +5189,19 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
         return call(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_bilinear2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4647,16 +5241,19 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
     """upsample_bilinear2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_bilinear2d_out, input, out):
         return call(upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4707,20 +5304,33 @@ def upsample_bilinear2d_backward(
         return upsample_bilinear2d_backward_out(
             grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            upsample_bilinear2d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -4779,20 +5389,33 @@ def upsample_bilinear2d_backward_out(
             scales_w,
             out=out,
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            upsample_bilinear2d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -4837,18 +5460,23 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
         return call(upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_trilinear3d_out(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4891,18 +5519,23 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
     """upsample_trilinear3d.out(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_trilinear3d_out, input, out):
         return call(upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4954,22 +5587,36 @@ def upsample_trilinear3d_backward(
         return upsample_trilinear3d_backward_out(
             grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            upsample_trilinear3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -5031,22 +5678,36 @@ def upsample_trilinear3d_backward_out(
             scales_w,
             out=out,
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
-    if scales_d is not None and type(scales_d) is not float:
-        scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
+        if scales_d is not None and type(scales_d) is not float:
+            scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            upsample_trilinear3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -5092,16 +5753,19 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
         return call(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_bicubic2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5139,16 +5803,19 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
     """upsample_bicubic2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(upsample_bicubic2d_out, input, out):
         return call(upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5186,20 +5853,25 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
         return call(
             upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "upsample_bicubic2d_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "upsample_bicubic2d_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "upsample_bicubic2d_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "upsample_bicubic2d_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "upsample_bicubic2d_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "upsample_bicubic2d_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "upsample_bicubic2d_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "upsample_bicubic2d_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -5245,16 +5917,19 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
         return call(_upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5296,16 +5971,21 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
     """_upsample_bilinear2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_bilinear2d_aa_out, input, out):
         return call(_upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5356,20 +6036,33 @@ def _upsample_bilinear2d_aa_backward(
         return _upsample_bilinear2d_aa_backward_out(
             grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_bilinear2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -5428,20 +6121,33 @@ def _upsample_bilinear2d_aa_backward_out(
             scales_w,
             out=out,
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_bilinear2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -5486,16 +6192,19 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
         return call(_upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5537,16 +6246,19 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
     """_upsample_bicubic2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_bicubic2d_aa_out, input, out):
         return call(_upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5597,20 +6309,33 @@ def _upsample_bicubic2d_aa_backward(
         return _upsample_bicubic2d_aa_backward_out(
             grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_bicubic2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -5669,20 +6394,33 @@ def _upsample_bicubic2d_aa_backward_out(
             scales_w,
             out=out,
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_bicubic2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -5727,16 +6465,19 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
         return call(_upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5778,16 +6519,19 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
     """_upsample_lanczos2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_upsample_lanczos2d_aa_out, input, out):
         return call(_upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5838,20 +6582,33 @@ def _upsample_lanczos2d_aa_backward(
         return _upsample_lanczos2d_aa_backward_out(
             grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_lanczos2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -5910,20 +6667,33 @@ def _upsample_lanczos2d_aa_backward_out(
             scales_w,
             out=out,
         )
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
-    if type(input_size) is int:
-        input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
-    if align_corners is not False and align_corners is not True:
-        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
-    if scales_h is not None and type(scales_h) is not float:
-        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
-    if scales_w is not None and type(scales_w) is not float:
-        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
+        if type(input_size) is int:
+            input_size = (input_size, input_size, input_size, input_size)
+        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
+            input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
+        if align_corners is not False and align_corners is not True:
+            align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
+        if scales_h is not None and type(scales_h) is not float:
+            scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
+        if scales_w is not None and type(scales_w) is not float:
+            scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _upsample_lanczos2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
     try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
@@ -5963,28 +6733,31 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
     """max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor"""
     if state.interceptors and intercepts(max_pool3d, input):
         return call(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool3d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool3d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool3d", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool3d", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool3d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool3d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool3d", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool3d", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         return composite.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
@@ -6004,26 +6777,29 @@ def max_pool3d_with_indices(
         return call(max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if out is not None:
         return max_pool3d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6070,29 +6846,34 @@ def max_pool3d_with_indices_out(
     """max_pool3d_with_indices.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(max_pool3d_with_indices_out, input, out):
         return call(max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(
-            max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     try:
         input_array = input._mt_array
@@ -6137,24 +6918,38 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             ceil_mode,
             indices,
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices_backward", "kernel_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool3d_with_indices_backward", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool3d_with_indices_backward", "padding", 5)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices_backward", "kernel_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool3d_with_indices_backward", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool3d_with_indices_backward", "padding", 5)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            max_pool3d_with_indices_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -6203,28 +6998,31 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
     """max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor"""
     if state.interceptors and intercepts(max_pool1d, input):
         return call(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size,)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool1d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride,)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool1d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding,)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool1d", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation,)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool1d", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size,)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool1d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride,)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool1d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding,)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool1d", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation,)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool1d", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         return composite.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
@@ -6237,28 +7035,31 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
     """max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(max_pool1d_with_indices, input):
         return call(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size,)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "max_pool1d_with_indices", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride,)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_pool1d_with_indices", "stride", 3)
-    if type(padding) is int:
-        padding = (padding,)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_pool1d_with_indices", "padding", 4)
-    if type(dilation) is int:
-        dilation = (dilation,)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size,)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "max_pool1d_with_indices", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride,)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_pool1d_with_indices", "stride", 3)
+        if type(padding) is int:
+            padding = (padding,)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_pool1d_with_indices", "padding", 4)
+        if type(dilation) is int:
+            dilation = (dilation,)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         return composite.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
@@ -6275,26 +7076,29 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
     """avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor"""
     if state.interceptors and intercepts(avg_pool1d, input):
         return call(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size,)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool1d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride,)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool1d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding,)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool1d", "padding", 4)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size,)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool1d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride,)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool1d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding,)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool1d", "padding", 4)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     try:
         return composite.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     except CALL_ERRORS as error:
@@ -6326,26 +7130,42 @@ def avg_pool3d(
         return avg_pool3d_out(
             input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool3d,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6401,26 +7221,42 @@ def avg_pool3d_out(
         return call(
             avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif stride is None:
-        stride = ()
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif stride is None:
+            stride = ()
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool3d_out,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -6468,24 +7304,40 @@ def avg_pool3d_backward(
             count_include_pad,
             divisor_override,
         )
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "avg_pool3d_backward", "kernel_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "avg_pool3d_backward", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "avg_pool3d_backward", "padding", 5)
-    if ceil_mode is not False and ceil_mode is not True:
-        ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
-    if count_include_pad is not False and count_include_pad is not True:
-        count_include_pad = bool_of(count_include_pad, "avg_pool3d_backward", "count_include_pad", 7)
-    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
-        divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "avg_pool3d_backward", "kernel_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "avg_pool3d_backward", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "avg_pool3d_backward", "padding", 5)
+        if ceil_mode is not False and ceil_mode is not True:
+            ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
+        if count_include_pad is not False and count_include_pad is not True:
+            count_include_pad = bool_of(count_include_pad, "avg_pool3d_backward", "count_include_pad", 7)
+        if divisor_override is not None and (
+            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
+        ):
+            divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            avg_pool3d_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -6545,12 +7397,15 @@ def adaptive_avg_pool1d(input, output_size):
     """adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"""
     if state.interceptors and intercepts(adaptive_avg_pool1d, input):
         return call(adaptive_avg_pool1d, input, output_size)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool1d, input, output_size)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_avg_pool1d", "output_size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(adaptive_avg_pool1d, input, output_size)
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_avg_pool1d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_avg_pool1d, input, output_size)
     try:
         return composite.adaptive_avg_pool1d(input, output_size)
     except CALL_ERRORS as error:
@@ -6563,12 +7418,15 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
         return call(adaptive_avg_pool3d, input, output_size, out=out)
     if out is not None:
         return adaptive_avg_pool3d_out(input, output_size, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d, input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(adaptive_avg_pool3d, input, output_size, out=out)
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_avg_pool3d, input, output_size, out=out)
     try:
         return composite.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
@@ -6579,14 +7437,17 @@ def adaptive_avg_pool3d_out(input, output_size, *, out):
     """adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(adaptive_avg_pool3d_out, input, out):
         return call(adaptive_avg_pool3d_out, input, output_size, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_avg_pool3d_out, input, output_size, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("adaptive_avg_pool3d", input, out)
     return composite.adaptive_avg_pool3d_out(input, output_size, out=out)
@@ -6599,10 +7460,13 @@ def _adaptive_avg_pool3d(input, output_size):
     """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
     if state.interceptors and intercepts(_adaptive_avg_pool3d, input):
         return call(_adaptive_avg_pool3d, input, output_size)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "_adaptive_avg_pool3d", "output_size", 2)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "_adaptive_avg_pool3d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _adaptive_avg_pool3d, input, output_size)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6658,12 +7522,15 @@ def adaptive_max_pool1d(input, output_size):
     """adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(adaptive_max_pool1d, input):
         return call(adaptive_max_pool1d, input, output_size)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_max_pool1d, input, output_size)
-    if type(output_size) is int:
-        output_size = (output_size,)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_max_pool1d", "output_size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(adaptive_max_pool1d, input, output_size)
+        if type(output_size) is int:
+            output_size = (output_size,)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_max_pool1d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_max_pool1d, input, output_size)
     try:
         return composite.adaptive_max_pool1d(input, output_size)
     except CALL_ERRORS as error:
@@ -6679,10 +7546,13 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
         return call(adaptive_max_pool2d, input, output_size, out=out)
     if out is not None:
         return adaptive_max_pool2d_out(input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_max_pool2d, input, output_size, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6712,12 +7582,15 @@ def adaptive_max_pool2d_out(input, output_size, *, out):
     """adaptive_max_pool2d.out(Tensor self, int[2] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(adaptive_max_pool2d_out, input, out):
         return call(adaptive_max_pool2d_out, input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, out=out)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_max_pool2d_out, input, output_size, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -6806,14 +7679,17 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
         return call(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
     if out is not None:
         return fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
     try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
@@ -6856,16 +7732,21 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
     """fractional_max_pool2d.output(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(fractional_max_pool2d_out, input, random_samples, out):
         return call(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
@@ -6898,14 +7779,17 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
     """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
     if state.interceptors and intercepts(fractional_max_pool2d_backward, grad_output, input, indices):
         return call(fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d_backward", "kernel_size", 3)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d_backward", "kernel_size", 3)
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -6949,14 +7833,17 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
         return call(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
     if out is not None:
         return fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
     try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
@@ -6999,16 +7886,21 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
     """fractional_max_pool3d.output(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(fractional_max_pool3d_out, input, random_samples, out):
         return call(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
@@ -7041,14 +7933,17 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
     """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
     if state.interceptors and intercepts(fractional_max_pool3d_backward, grad_output, input, indices):
         return call(fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d_backward", "kernel_size", 3)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d_backward", "kernel_size", 3)
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7087,14 +7982,17 @@ def conv_tbc(input, weight, bias, pad=0):
     """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor"""
     if state.interceptors and intercepts(conv_tbc, input, weight, bias):
         return call(conv_tbc, input, weight, bias, pad)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conv_tbc, input, weight, bias, pad)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(conv_tbc, input, weight, bias, pad)
-    if not isinstance(bias, Tensor):
-        return raise_bad_argument(conv_tbc, input, weight, bias, pad)
-    if type(pad) is not int or not -(2**63) <= pad < 2**63:
-        pad = int_of(pad, "conv_tbc", "pad", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+        if not isinstance(bias, Tensor):
+            return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+        if type(pad) is not int or not -(2**63) <= pad < 2**63:
+            pad = int_of(pad, "conv_tbc", "pad", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv_tbc, input, weight, bias, pad)
     try:
         return composite.conv_tbc(input, weight, bias, pad)
     except CALL_ERRORS as error:
@@ -7110,10 +8008,13 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
         return call(adaptive_max_pool3d, input, output_size, out=out)
     if out is not None:
         return adaptive_max_pool3d_out(input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_max_pool3d, input, output_size, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7143,12 +8044,15 @@ def adaptive_max_pool3d_out(input, output_size, *, out):
     """adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(adaptive_max_pool3d_out, input, out):
         return call(adaptive_max_pool3d_out, input, output_size, out=out)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, out=out)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, adaptive_max_pool3d_out, input, output_size, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -7207,10 +8111,13 @@ def max_unpool2d(input, indices, output_size):
     """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
     if state.interceptors and intercepts(max_unpool2d, input, indices):
         return call(max_unpool2d, input, indices, output_size)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "max_unpool2d", "output_size", 3)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "max_unpool2d", "output_size", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_unpool2d, input, indices, output_size)
     try:
         input_array = input._mt_array
         indices_array = indices._mt_array
@@ -7239,18 +8146,21 @@ def max_unpool3d(input, indices, output_size, stride, padding):
     """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
     if state.interceptors and intercepts(max_unpool3d, input, indices):
         return call(max_unpool3d, input, indices, output_size, stride, padding)
-    if type(output_size) is int:
-        output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "max_unpool3d", "output_size", 3)
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "max_unpool3d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "max_unpool3d", "padding", 5)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "max_unpool3d", "output_size", 3)
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "max_unpool3d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "max_unpool3d", "padding", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_unpool3d, input, indices, output_size, stride, padding)
     try:
         input_array = input._mt_array
         indices_array = indices._mt_array
@@ -7283,22 +8193,25 @@ def im2col(input, kernel_size, dilation, padding, stride):
     """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
     if state.interceptors and intercepts(im2col, input):
         return call(im2col, input, kernel_size, dilation, padding, stride)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "im2col", "kernel_size", 2)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "im2col", "dilation", 3)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "im2col", "padding", 4)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "im2col", "stride", 5)
+    try:
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "im2col", "kernel_size", 2)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "im2col", "dilation", 3)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "im2col", "padding", 4)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "im2col", "stride", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, im2col, input, kernel_size, dilation, padding, stride)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7330,26 +8243,29 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
     """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
     if state.interceptors and intercepts(col2im, input):
         return call(col2im, input, output_size, kernel_size, dilation, padding, stride)
-    if type(output_size) is int:
-        output_size = (output_size, output_size)
-    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = sized_ints_of(output_size, "col2im", "output_size", 2)
-    if type(kernel_size) is int:
-        kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = sized_ints_of(kernel_size, "col2im", "kernel_size", 3)
-    if type(dilation) is int:
-        dilation = (dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "col2im", "dilation", 4)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "col2im", "padding", 5)
-    if type(stride) is int:
-        stride = (stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "col2im", "stride", 6)
+    try:
+        if type(output_size) is int:
+            output_size = (output_size, output_size)
+        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+            output_size = sized_ints_of(output_size, "col2im", "output_size", 2)
+        if type(kernel_size) is int:
+            kernel_size = (kernel_size, kernel_size)
+        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+            kernel_size = sized_ints_of(kernel_size, "col2im", "kernel_size", 3)
+        if type(dilation) is int:
+            dilation = (dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "col2im", "dilation", 4)
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "col2im", "padding", 5)
+        if type(stride) is int:
+            stride = (stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "col2im", "stride", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, col2im, input, output_size, kernel_size, dilation, padding, stride)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7386,10 +8302,13 @@ def reflection_pad1d(input, padding, *, out=None):
         return call(reflection_pad1d, input, padding, out=out)
     if out is not None:
         return reflection_pad1d_out(input, padding, out=out)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad1d, input, padding, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7415,10 +8334,13 @@ def reflection_pad1d_out(input, padding, *, out):
     """reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(reflection_pad1d_out, input, out):
         return call(reflection_pad1d_out, input, padding, out=out)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad1d_out, input, padding, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -7441,10 +8363,13 @@ def reflection_pad1d_backward(grad_output, input, padding):
     """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad1d_backward, grad_output, input):
         return call(reflection_pad1d_backward, grad_output, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad1d_backward", "padding", 3)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad1d_backward", "padding", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad1d_backward, grad_output, input, padding)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7478,10 +8403,13 @@ def reflection_pad2d(input, padding):
     """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad2d, input):
         return call(reflection_pad2d, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad2d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad2d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad2d, input, padding)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7510,10 +8438,13 @@ def reflection_pad2d_backward(grad_output, input, padding):
     """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad2d_backward, grad_output, input):
         return call(reflection_pad2d_backward, grad_output, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad2d_backward", "padding", 3)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad2d_backward", "padding", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad2d_backward, grad_output, input, padding)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7547,10 +8478,13 @@ def reflection_pad3d(input, padding):
     """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad3d, input):
         return call(reflection_pad3d, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad3d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad3d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad3d, input, padding)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7579,10 +8513,13 @@ def reflection_pad3d_backward(grad_output, input, padding):
     """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad3d_backward, grad_output, input):
         return call(reflection_pad3d_backward, grad_output, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "reflection_pad3d_backward", "padding", 3)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "reflection_pad3d_backward", "padding", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reflection_pad3d_backward, grad_output, input, padding)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7618,10 +8555,13 @@ def replication_pad1d(input, padding, *, out=None):
         return call(replication_pad1d, input, padding, out=out)
     if out is not None:
         return replication_pad1d_out(input, padding, out=out)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad1d, input, padding, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7647,10 +8587,13 @@ def replication_pad1d_out(input, padding, *, out):
     """replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(replication_pad1d_out, input, out):
         return call(replication_pad1d_out, input, padding, out=out)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad1d_out, input, padding, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -7673,10 +8616,13 @@ def replication_pad1d_backward(grad_output, input, padding):
     """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad1d_backward, grad_output, input):
         return call(replication_pad1d_backward, grad_output, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad1d_backward", "padding", 3)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad1d_backward", "padding", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad1d_backward, grad_output, input, padding)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7710,10 +8656,13 @@ def replication_pad2d(input, padding):
     """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad2d, input):
         return call(replication_pad2d, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad2d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad2d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad2d, input, padding)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7742,10 +8691,13 @@ def replication_pad2d_backward(grad_output, input, padding):
     """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad2d_backward, grad_output, input):
         return call(replication_pad2d_backward, grad_output, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad2d_backward", "padding", 3)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad2d_backward", "padding", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad2d_backward, grad_output, input, padding)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7779,10 +8731,13 @@ def replication_pad3d(input, padding):
     """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad3d, input):
         return call(replication_pad3d, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad3d", "padding", 2)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad3d", "padding", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad3d, input, padding)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7811,10 +8766,13 @@ def replication_pad3d_backward(grad_output, input, padding):
     """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad3d_backward, grad_output, input):
         return call(replication_pad3d_backward, grad_output, input, padding)
-    if type(padding) is int:
-        padding = (padding, padding, padding, padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "replication_pad3d_backward", "padding", 3)
+    try:
+        if type(padding) is int:
+            padding = (padding, padding, padding, padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "replication_pad3d_backward", "padding", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, replication_pad3d_backward, grad_output, input, padding)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7845,36 +8803,39 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
     """conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor"""
     if state.interceptors and intercepts(conv_transpose1d, input, weight, bias):
         return call(conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if type(stride) is int:
-        stride = (stride,)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv_transpose1d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding,)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "conv_transpose1d", "padding", 5)
-    if type(output_padding) is int:
-        output_padding = (output_padding,)
-    elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = sized_ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv_transpose1d", "groups", 7)
-    if type(dilation) is int:
-        dilation = (dilation,)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv_transpose1d", "dilation", 8)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if type(stride) is int:
+            stride = (stride,)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv_transpose1d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding,)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "conv_transpose1d", "padding", 5)
+        if type(output_padding) is int:
+            output_padding = (output_padding,)
+        elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+            output_padding = sized_ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv_transpose1d", "groups", 7)
+        if type(dilation) is int:
+            dilation = (dilation,)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv_transpose1d", "dilation", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
         return composite.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
@@ -7900,36 +8861,39 @@ def conv_transpose3d(
     """conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor"""
     if state.interceptors and intercepts(conv_transpose3d, input, weight, bias):
         return call(conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    if type(stride) is int:
-        stride = (stride, stride, stride)
-    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = sized_ints_of(stride, "conv_transpose3d", "stride", 4)
-    if type(padding) is int:
-        padding = (padding, padding, padding)
-    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = sized_ints_of(padding, "conv_transpose3d", "padding", 5)
-    if type(output_padding) is int:
-        output_padding = (output_padding, output_padding, output_padding)
-    elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = sized_ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "conv_transpose3d", "groups", 7)
-    if type(dilation) is int:
-        dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = sized_ints_of(dilation, "conv_transpose3d", "dilation", 8)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
+        if type(stride) is int:
+            stride = (stride, stride, stride)
+        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = sized_ints_of(stride, "conv_transpose3d", "stride", 4)
+        if type(padding) is int:
+            padding = (padding, padding, padding)
+        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+            padding = sized_ints_of(padding, "conv_transpose3d", "padding", 5)
+        if type(output_padding) is int:
+            output_padding = (output_padding, output_padding, output_padding)
+        elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+            output_padding = sized_ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "conv_transpose3d", "groups", 7)
+        if type(dilation) is int:
+            dilation = (dilation, dilation, dilation)
+        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+            dilation = sized_ints_of(dilation, "conv_transpose3d", "dilation", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
         return composite.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
@@ -7946,10 +8910,13 @@ def pixel_shuffle(input, upscale_factor):
     """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
     if state.interceptors and intercepts(pixel_shuffle, input):
         return call(pixel_shuffle, input, upscale_factor)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(pixel_shuffle, input, upscale_factor)
-    if type(upscale_factor) is not int or not -(2**63) <= upscale_factor < 2**63:
-        upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(pixel_shuffle, input, upscale_factor)
+        if type(upscale_factor) is not int or not -(2**63) <= upscale_factor < 2**63:
+            upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pixel_shuffle, input, upscale_factor)
     node = None
     if (
         input._mt_edge is not None
@@ -7973,10 +8940,13 @@ def pixel_unshuffle(input, downscale_factor):
     """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
     if state.interceptors and intercepts(pixel_unshuffle, input):
         return call(pixel_unshuffle, input, downscale_factor)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(pixel_unshuffle, input, downscale_factor)
-    if type(downscale_factor) is not int or not -(2**63) <= downscale_factor < 2**63:
-        downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(pixel_unshuffle, input, downscale_factor)
+        if type(downscale_factor) is not int or not -(2**63) <= downscale_factor < 2**63:
+            downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pixel_unshuffle, input, downscale_factor)
     node = None
     if (
         input._mt_edge is not None
@@ -8000,10 +8970,13 @@ def channel_shuffle(input, groups):
     """channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
     if state.interceptors and intercepts(channel_shuffle, input):
         return call(channel_shuffle, input, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(channel_shuffle, input, groups)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "channel_shuffle", "groups", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(channel_shuffle, input, groups)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "channel_shuffle", "groups", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, channel_shuffle, input, groups)
     node = None
     if (
         input._mt_edge is not None
@@ -8028,10 +9001,13 @@ def native_channel_shuffle(input, groups):
     """native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
     if state.interceptors and intercepts(native_channel_shuffle, input):
         return call(native_channel_shuffle, input, groups)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(native_channel_shuffle, input, groups)
-    if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = index_of(groups, "native_channel_shuffle", "groups", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(native_channel_shuffle, input, groups)
+        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+            groups = index_of(groups, "native_channel_shuffle", "groups", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, native_channel_shuffle, input, groups)
     try:
         return composite.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
@@ -8042,18 +9018,21 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
     """fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"""
     if state.interceptors and intercepts(fake_quantize_per_tensor_affine_default, input):
         return call(fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max
-        )
-    if type(scale) is not float:
-        scale = float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
-    if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
-        zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine", "zero_point", 3)
-    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
-        quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
-    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
-        quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max
+            )
+        if type(scale) is not float:
+            scale = float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
+        if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
+            zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine", "zero_point", 3)
+        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+            quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
+        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+            quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
     try:
         return ops.fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
@@ -8070,22 +9049,27 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
     """fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor"""
     if state.interceptors and intercepts(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point):
         return call(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+            )
+        if not isinstance(scale, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+            )
+        if not isinstance(zero_point, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+            )
+        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+            quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
+        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+            quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
         )
-    if not isinstance(scale, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-        )
-    if not isinstance(zero_point, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-        )
-    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
-        quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
-    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
-        quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
     try:
         return composite.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
     except CALL_ERRORS as error:
@@ -8128,24 +9112,27 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
     """fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor"""
     if state.interceptors and intercepts(fake_quantize_per_channel_affine, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
-        )
-    if not isinstance(scale, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
-        )
-    if not isinstance(zero_point, Tensor):
-        return raise_bad_argument(
-            fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
-        )
-    if type(axis) is not int or not -(2**63) <= axis < 2**63:
-        axis = int_of(axis, "fake_quantize_per_channel_affine", "axis", 4)
-    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
-        quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
-    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
-        quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
+            )
+        if not isinstance(scale, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
+            )
+        if not isinstance(zero_point, Tensor):
+            return raise_bad_argument(
+                fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
+            )
+        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+            axis = int_of(axis, "fake_quantize_per_channel_affine", "axis", 4)
+        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+            quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
+        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+            quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
     try:
         return ops.fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
@@ -8165,14 +9152,17 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
     """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
     if state.interceptors and intercepts(fake_quantize_per_tensor_affine_cachemask, input):
         return call(fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
-    if type(scale) is not float:
-        scale = float_of(scale, "fake_quantize_per_tensor_affine_cachemask", "scale", 2)
-    if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
-        zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine_cachemask", "zero_point", 3)
-    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
-        quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine_cachemask", "quant_min", 4)
-    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
-        quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
+    try:
+        if type(scale) is not float:
+            scale = float_of(scale, "fake_quantize_per_tensor_affine_cachemask", "scale", 2)
+        if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
+            zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine_cachemask", "zero_point", 3)
+        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+            quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine_cachemask", "quant_min", 4)
+        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+            quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -8228,10 +9218,22 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
             quant_min,
             quant_max,
         )
-    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
-        quant_min = int_of(quant_min, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_min", 5)
-    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
-        quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
+    try:
+        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+            quant_min = int_of(quant_min, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_min", 5)
+        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+            quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+            input,
+            scale,
+            zero_point,
+            fake_quant_enabled,
+            quant_min,
+            quant_max,
+        )
     try:
         input_array = input._mt_array
         scale_array = scale._mt_array
@@ -8290,12 +9292,17 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
     """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
     if state.interceptors and intercepts(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max)
-    if type(axis) is not int or not -(2**63) <= axis < 2**63:
-        axis = int_of(axis, "fake_quantize_per_channel_affine_cachemask", "axis", 4)
-    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
-        quant_min = int_of(quant_min, "fake_quantize_per_channel_affine_cachemask", "quant_min", 5)
-    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
-        quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
+    try:
+        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+            axis = int_of(axis, "fake_quantize_per_channel_affine_cachemask", "axis", 4)
+        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+            quant_min = int_of(quant_min, "fake_quantize_per_channel_affine_cachemask", "quant_min", 5)
+        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+            quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
+        )
     try:
         input_array = input._mt_array
         scale_array = scale._mt_array
@@ -8342,34 +9349,94 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
         return call(
             instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                instance_norm,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                use_input_stats,
+                momentum,
+                eps,
+                cudnn_enabled,
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                instance_norm,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                use_input_stats,
+                momentum,
+                eps,
+                cudnn_enabled,
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                instance_norm,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                use_input_stats,
+                momentum,
+                eps,
+                cudnn_enabled,
+            )
+        if running_mean is not None and not isinstance(running_mean, Tensor):
+            return raise_bad_argument(
+                instance_norm,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                use_input_stats,
+                momentum,
+                eps,
+                cudnn_enabled,
+            )
+        if running_var is not None and not isinstance(running_var, Tensor):
+            return raise_bad_argument(
+                instance_norm,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                use_input_stats,
+                momentum,
+                eps,
+                cudnn_enabled,
+            )
+        if use_input_stats is not False and use_input_stats is not True:
+            use_input_stats = bool_of(use_input_stats, "instance_norm", "use_input_stats", 6)
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "instance_norm", "momentum", 7)
+        if type(eps) is not float:
+            eps = float_of(eps, "instance_norm", "eps", 8)
+        if cudnn_enabled is not False and cudnn_enabled is not True:
+            cudnn_enabled = bool_of(cudnn_enabled, "instance_norm", "cudnn_enabled", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            instance_norm,
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            use_input_stats,
+            momentum,
+            eps,
+            cudnn_enabled,
         )
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-        )
-    if running_mean is not None and not isinstance(running_mean, Tensor):
-        return raise_bad_argument(
-            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-        )
-    if running_var is not None and not isinstance(running_var, Tensor):
-        return raise_bad_argument(
-            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-        )
-    if use_input_stats is not False and use_input_stats is not True:
-        use_input_stats = bool_of(use_input_stats, "instance_norm", "use_input_stats", 6)
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "instance_norm", "momentum", 7)
-    if type(eps) is not float:
-        eps = float_of(eps, "instance_norm", "eps", 8)
-    if cudnn_enabled is not False and cudnn_enabled is not True:
-        cudnn_enabled = bool_of(cudnn_enabled, "instance_norm", "cudnn_enabled", 9)
     return composite.instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
     )
@@ -8394,22 +9461,25 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(native_group_norm, input, weight, bias):
         return call(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-    if type(N) is not int or not -(2**63) <= N < 2**63:
-        N = index_of(N, "native_group_norm", "N", 4)
-    if type(C) is not int or not -(2**63) <= C < 2**63:
-        C = index_of(C, "native_group_norm", "C", 5)
-    if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
-        HxW = index_of(HxW, "native_group_norm", "HxW", 6)
-    if type(group) is not int or not -(2**63) <= group < 2**63:
-        group = int_of(group, "native_group_norm", "group", 7)
-    if type(eps) is not float:
-        eps = float_of(eps, "native_group_norm", "eps", 8)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+        if type(N) is not int or not -(2**63) <= N < 2**63:
+            N = index_of(N, "native_group_norm", "N", 4)
+        if type(C) is not int or not -(2**63) <= C < 2**63:
+            C = index_of(C, "native_group_norm", "C", 5)
+        if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
+            HxW = index_of(HxW, "native_group_norm", "HxW", 6)
+        if type(group) is not int or not -(2**63) <= group < 2**63:
+            group = int_of(group, "native_group_norm", "group", 7)
+        if type(eps) is not float:
+            eps = float_of(eps, "native_group_norm", "eps", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, native_group_norm, input, weight, bias, N, C, HxW, group, eps)
     node = None
     if (
         (
@@ -8450,36 +9520,41 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
     """native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(native_group_norm_backward, grad_out, input, mean, rstd, weight):
         return call(native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
-    if not isinstance(grad_out, Tensor):
-        return raise_bad_argument(
-            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+    try:
+        if not isinstance(grad_out, Tensor):
+            return raise_bad_argument(
+                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+            )
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+            )
+        if not isinstance(mean, Tensor):
+            return raise_bad_argument(
+                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+            )
+        if not isinstance(rstd, Tensor):
+            return raise_bad_argument(
+                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+            )
+        if type(N) is not int or not -(2**63) <= N < 2**63:
+            N = index_of(N, "native_group_norm_backward", "N", 6)
+        if type(C) is not int or not -(2**63) <= C < 2**63:
+            C = index_of(C, "native_group_norm_backward", "C", 7)
+        if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
+            HxW = index_of(HxW, "native_group_norm_backward", "HxW", 8)
+        if type(group) is not int or not -(2**63) <= group < 2**63:
+            group = int_of(group, "native_group_norm_backward", "group", 9)
+        if len(output_mask) != 3:
+            raise wrong_length(output_mask, 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
-    if not isinstance(mean, Tensor):
-        return raise_bad_argument(
-            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
-    if not isinstance(rstd, Tensor):
-        return raise_bad_argument(
-            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
-    if type(N) is not int or not -(2**63) <= N < 2**63:
-        N = index_of(N, "native_group_norm_backward", "N", 6)
-    if type(C) is not int or not -(2**63) <= C < 2**63:
-        C = index_of(C, "native_group_norm_backward", "C", 7)
-    if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
-        HxW = index_of(HxW, "native_group_norm_backward", "HxW", 8)
-    if type(group) is not int or not -(2**63) <= group < 2**63:
-        group = int_of(group, "native_group_norm_backward", "group", 9)
-    if len(output_mask) != 3:
-        raise wrong_length(output_mask, 3)
     try:
         return composite.native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
     except CALL_ERRORS as error:
@@ -8500,32 +9575,86 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
         return call(
             _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_default,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                training,
+                momentum,
+                eps,
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_default,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                training,
+                momentum,
+                eps,
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_default,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                training,
+                momentum,
+                eps,
+            )
+        if not isinstance(running_mean, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_default,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                training,
+                momentum,
+                eps,
+            )
+        if not isinstance(running_var, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_default,
+                input,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                training,
+                momentum,
+                eps,
+            )
+        if training is not False and training is not True:
+            training = bool_of(training, "_native_batch_norm_legit", "training", 6)
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
+        if type(eps) is not float:
+            eps = float_of(eps, "_native_batch_norm_legit", "eps", 8)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _native_batch_norm_legit_default,
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            training,
+            momentum,
+            eps,
         )
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
-        )
-    if not isinstance(running_mean, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
-        )
-    if not isinstance(running_var, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
-        )
-    if training is not False and training is not True:
-        training = bool_of(training, "_native_batch_norm_legit", "training", 6)
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
-    if type(eps) is not float:
-        eps = float_of(eps, "_native_batch_norm_legit", "eps", 8)
     if running_mean._mt_edge is not None:
         check_constant("_native_batch_norm_legit", "running_mean", running_mean)
     if running_var._mt_edge is not None:
@@ -8537,18 +9666,21 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
     """_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(_native_batch_norm_legit_no_stats, input, weight, bias):
         return call(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-    if training is not False and training is not True:
-        training = bool_of(training, "_native_batch_norm_legit", "training", 4)
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
-    if type(eps) is not float:
-        eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+        if training is not False and training is not True:
+            training = bool_of(training, "_native_batch_norm_legit", "training", 4)
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
+        if type(eps) is not float:
+            eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
     return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
 
 
@@ -8570,30 +9702,33 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
     """_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(_batch_norm_with_update, input, weight, bias, running_mean, running_var):
         return call(_batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if not isinstance(running_mean, Tensor):
-        return raise_bad_argument(
-            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if not isinstance(running_var, Tensor):
-        return raise_bad_argument(
-            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "_batch_norm_with_update", "momentum", 6)
-    if type(eps) is not float:
-        eps = float_of(eps, "_batch_norm_with_update", "eps", 7)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if not isinstance(running_mean, Tensor):
+            return raise_bad_argument(
+                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if not isinstance(running_var, Tensor):
+            return raise_bad_argument(
+                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "_batch_norm_with_update", "momentum", 6)
+        if type(eps) is not float:
+            eps = float_of(eps, "_batch_norm_with_update", "eps", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
     if running_mean._mt_edge is not None:
         check_constant("_batch_norm_with_update", "running_mean", running_mean)
     if running_var._mt_edge is not None:
@@ -8607,30 +9742,35 @@ def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, runn
         _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var
     ):
         return call(_native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if not isinstance(running_mean, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if not isinstance(running_var, Tensor):
+            return raise_bad_argument(
+                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+            )
+        if type(momentum) is not float:
+            momentum = float_of(momentum, "_native_batch_norm_legit_no_training", "momentum", 6)
+        if type(eps) is not float:
+            eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
         )
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if not isinstance(running_mean, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if not isinstance(running_var, Tensor):
-        return raise_bad_argument(
-            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-        )
-    if type(momentum) is not float:
-        momentum = float_of(momentum, "_native_batch_norm_legit_no_training", "momentum", 6)
-    if type(eps) is not float:
-        eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
     return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
@@ -8640,12 +9780,15 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(norm_except_dim, v):
         return call(norm_except_dim, v, pow, dim)
-    if not isinstance(v, Tensor):
-        return raise_bad_argument(norm_except_dim, v, pow, dim)
-    if type(pow) is not int or not -(2**63) <= pow < 2**63:
-        pow = int_of(pow, "norm_except_dim", "pow", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "norm_except_dim", "dim", 3)
+    try:
+        if not isinstance(v, Tensor):
+            return raise_bad_argument(norm_except_dim, v, pow, dim)
+        if type(pow) is not int or not -(2**63) <= pow < 2**63:
+            pow = int_of(pow, "norm_except_dim", "pow", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "norm_except_dim", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_except_dim, v, pow, dim)
     try:
         return composite.norm_except_dim(v, pow, dim)
     except CALL_ERRORS as error:
@@ -8656,18 +9799,21 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
     """group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"""
     if state.interceptors and intercepts(group_norm, input, weight, bias):
         return call(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-    if type(num_groups) is not int or not -(2**63) <= num_groups < 2**63:
-        num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
-    if type(eps) is not float:
-        eps = float_of(eps, "group_norm", "eps", 5)
-    if cudnn_enabled is not False and cudnn_enabled is not True:
-        cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+        if type(num_groups) is not int or not -(2**63) <= num_groups < 2**63:
+            num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
+        if type(eps) is not float:
+            eps = float_of(eps, "group_norm", "eps", 5)
+        if cudnn_enabled is not False and cudnn_enabled is not True:
+            cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
     try:
         return composite.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
     except CALL_ERRORS as error:
@@ -8680,14 +9826,17 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     """rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"""
     if state.interceptors and intercepts(rms_norm, input, weight):
         return call(rms_norm, input, normalized_shape, weight, eps)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
-    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
-        normalized_shape = ints_of(normalized_shape, "rms_norm", "normalized_shape", 2)
-    if eps is not None and type(eps) is not float:
-        eps = float_of(eps, "rms_norm", "eps", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
+        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+            normalized_shape = ints_of(normalized_shape, "rms_norm", "normalized_shape", 2)
+        if eps is not None and type(eps) is not float:
+            eps = float_of(eps, "rms_norm", "eps", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rms_norm, input, normalized_shape, weight, eps)
     try:
         return composite.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
@@ -8698,12 +9847,15 @@ def feature_dropout(input, p, train):
     """feature_dropout(Tensor input, float p, bool train) -> Tensor"""
     if state.interceptors and intercepts(feature_dropout, input):
         return call(feature_dropout, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(feature_dropout, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "feature_dropout", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "feature_dropout", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(feature_dropout, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "feature_dropout", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "feature_dropout", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, feature_dropout, input, p, train)
     return composite.feature_dropout(input, p, train)
 
 
@@ -8711,12 +9863,15 @@ def feature_dropout_(input, p, train):
     """feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
     if state.interceptors and intercepts(feature_dropout_, input):
         return call(feature_dropout_, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(feature_dropout_, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "feature_dropout_", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "feature_dropout_", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(feature_dropout_, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "feature_dropout_", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "feature_dropout_", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, feature_dropout_, input, p, train)
     return composite.feature_dropout_(input, p, train)
 
 
@@ -8724,12 +9879,15 @@ def alpha_dropout(input, p, train):
     """alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
     if state.interceptors and intercepts(alpha_dropout, input):
         return call(alpha_dropout, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(alpha_dropout, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "alpha_dropout", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "alpha_dropout", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(alpha_dropout, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "alpha_dropout", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "alpha_dropout", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, alpha_dropout, input, p, train)
     return composite.alpha_dropout(input, p, train)
 
 
@@ -8737,12 +9895,15 @@ def alpha_dropout_(input, p, train):
     """alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
     if state.interceptors and intercepts(alpha_dropout_, input):
         return call(alpha_dropout_, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(alpha_dropout_, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "alpha_dropout_", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "alpha_dropout_", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(alpha_dropout_, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "alpha_dropout_", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "alpha_dropout_", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, alpha_dropout_, input, p, train)
     return composite.alpha_dropout_(input, p, train)
 
 
@@ -8750,12 +9911,15 @@ def feature_alpha_dropout(input, p, train):
     """feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
     if state.interceptors and intercepts(feature_alpha_dropout, input):
         return call(feature_alpha_dropout, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(feature_alpha_dropout, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "feature_alpha_dropout", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "feature_alpha_dropout", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(feature_alpha_dropout, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "feature_alpha_dropout", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "feature_alpha_dropout", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, feature_alpha_dropout, input, p, train)
     return composite.feature_alpha_dropout(input, p, train)
 
 
@@ -8763,12 +9927,15 @@ def feature_alpha_dropout_(input, p, train):
     """feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
     if state.interceptors and intercepts(feature_alpha_dropout_, input):
         return call(feature_alpha_dropout_, input, p, train)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(feature_alpha_dropout_, input, p, train)
-    if type(p) is not float:
-        p = float_of(p, "feature_alpha_dropout_", "p", 2)
-    if train is not False and train is not True:
-        train = bool_of(train, "feature_alpha_dropout_", "train", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(feature_alpha_dropout_, input, p, train)
+        if type(p) is not float:
+            p = float_of(p, "feature_alpha_dropout_", "p", 2)
+        if train is not False and train is not True:
+            train = bool_of(train, "feature_alpha_dropout_", "train", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, feature_alpha_dropout_, input, p, train)
     return composite.feature_alpha_dropout_(input, p, train)
 
 
@@ -8776,30 +9943,35 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
     """lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(lstm_input, input, hx, params):
         return call(lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if type(hx) is not list and not isinstance(hx, (list, tuple)):
+            return raise_bad_argument(
+                lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "lstm", "num_layers", 5)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "lstm", "dropout", 6)
+        if train is not False and train is not True:
+            train = bool_of(train, "lstm", "train", 7)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
+        if batch_first is not False and batch_first is not True:
+            batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if type(hx) is not list and not isinstance(hx, (list, tuple)):
-        return raise_bad_argument(
-            lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "lstm", "num_layers", 5)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "lstm", "dropout", 6)
-    if train is not False and train is not True:
-        train = bool_of(train, "lstm", "train", 7)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
-    if batch_first is not False and batch_first is not True:
-        batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
     try:
         return composite.lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     except CALL_ERRORS as error:
@@ -8816,32 +9988,37 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
     """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(lstm_data, data, batch_sizes, hx, params):
         return call(lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
-    if not isinstance(data, Tensor):
-        return raise_bad_argument(
-            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+    try:
+        if not isinstance(data, Tensor):
+            return raise_bad_argument(
+                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(batch_sizes, Tensor):
+            return raise_bad_argument(
+                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if type(hx) is not list and not isinstance(hx, (list, tuple)):
+            return raise_bad_argument(
+                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "lstm", "num_layers", 6)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "lstm", "dropout", 7)
+        if train is not False and train is not True:
+            train = bool_of(train, "lstm", "train", 8)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if not isinstance(batch_sizes, Tensor):
-        return raise_bad_argument(
-            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if type(hx) is not list and not isinstance(hx, (list, tuple)):
-        return raise_bad_argument(
-            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "lstm", "num_layers", 6)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "lstm", "dropout", 7)
-    if train is not False and train is not True:
-        train = bool_of(train, "lstm", "train", 8)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
     try:
         return composite.lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     except CALL_ERRORS as error:
@@ -8870,30 +10047,35 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
     """gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(gru_input, input, hx, params):
         return call(gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if not isinstance(hx, Tensor):
+            return raise_bad_argument(
+                gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "gru", "has_biases", 4)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "gru", "num_layers", 5)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "gru", "dropout", 6)
+        if train is not False and train is not True:
+            train = bool_of(train, "gru", "train", 7)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
+        if batch_first is not False and batch_first is not True:
+            batch_first = bool_of(batch_first, "gru", "batch_first", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(
-            gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "gru", "has_biases", 4)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "gru", "num_layers", 5)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "gru", "dropout", 6)
-    if train is not False and train is not True:
-        train = bool_of(train, "gru", "train", 7)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
-    if batch_first is not False and batch_first is not True:
-        batch_first = bool_of(batch_first, "gru", "batch_first", 9)
     try:
         return composite.gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     except CALL_ERRORS as error:
@@ -8910,32 +10092,37 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
     """gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(gru_data, data, batch_sizes, hx, params):
         return call(gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
-    if not isinstance(data, Tensor):
-        return raise_bad_argument(
-            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+    try:
+        if not isinstance(data, Tensor):
+            return raise_bad_argument(
+                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(batch_sizes, Tensor):
+            return raise_bad_argument(
+                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(hx, Tensor):
+            return raise_bad_argument(
+                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "gru", "has_biases", 5)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "gru", "num_layers", 6)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "gru", "dropout", 7)
+        if train is not False and train is not True:
+            train = bool_of(train, "gru", "train", 8)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if not isinstance(batch_sizes, Tensor):
-        return raise_bad_argument(
-            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(
-            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "gru", "has_biases", 5)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "gru", "num_layers", 6)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "gru", "dropout", 7)
-    if train is not False and train is not True:
-        train = bool_of(train, "gru", "train", 8)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
     try:
         return composite.gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     except CALL_ERRORS as error:
@@ -8966,30 +10153,35 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         return call(
             rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if not isinstance(hx, Tensor):
+            return raise_bad_argument(
+                rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 5)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "rnn_tanh", "dropout", 6)
+        if train is not False and train is not True:
+            train = bool_of(train, "rnn_tanh", "train", 7)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
+        if batch_first is not False and batch_first is not True:
+            batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(
-            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 5)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "rnn_tanh", "dropout", 6)
-    if train is not False and train is not True:
-        train = bool_of(train, "rnn_tanh", "train", 7)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
-    if batch_first is not False and batch_first is not True:
-        batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
     try:
         return composite.rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     except CALL_ERRORS as error:
@@ -9006,32 +10198,37 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
     """rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(rnn_tanh_data, data, batch_sizes, hx, params):
         return call(rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
-    if not isinstance(data, Tensor):
-        return raise_bad_argument(
-            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+    try:
+        if not isinstance(data, Tensor):
+            return raise_bad_argument(
+                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(batch_sizes, Tensor):
+            return raise_bad_argument(
+                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(hx, Tensor):
+            return raise_bad_argument(
+                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 6)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "rnn_tanh", "dropout", 7)
+        if train is not False and train is not True:
+            train = bool_of(train, "rnn_tanh", "train", 8)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if not isinstance(batch_sizes, Tensor):
-        return raise_bad_argument(
-            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(
-            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 6)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "rnn_tanh", "dropout", 7)
-    if train is not False and train is not True:
-        train = bool_of(train, "rnn_tanh", "train", 8)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
     try:
         return composite.rnn_tanh_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
@@ -9064,30 +10261,35 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         return call(
             rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if not isinstance(hx, Tensor):
+            return raise_bad_argument(
+                rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "rnn_relu", "num_layers", 5)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "rnn_relu", "dropout", 6)
+        if train is not False and train is not True:
+            train = bool_of(train, "rnn_relu", "train", 7)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
+        if batch_first is not False and batch_first is not True:
+            batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(
-            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "rnn_relu", "num_layers", 5)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "rnn_relu", "dropout", 6)
-    if train is not False and train is not True:
-        train = bool_of(train, "rnn_relu", "train", 7)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
-    if batch_first is not False and batch_first is not True:
-        batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
     try:
         return composite.rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     except CALL_ERRORS as error:
@@ -9104,32 +10306,37 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
     """rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(rnn_relu_data, data, batch_sizes, hx, params):
         return call(rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
-    if not isinstance(data, Tensor):
-        return raise_bad_argument(
-            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+    try:
+        if not isinstance(data, Tensor):
+            return raise_bad_argument(
+                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(batch_sizes, Tensor):
+            return raise_bad_argument(
+                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if not isinstance(hx, Tensor):
+            return raise_bad_argument(
+                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if type(params) is not list and not isinstance(params, (list, tuple)):
+            return raise_bad_argument(
+                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+            )
+        if has_biases is not False and has_biases is not True:
+            has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
+        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+            num_layers = int_of(num_layers, "rnn_relu", "num_layers", 6)
+        if type(dropout) is not float:
+            dropout = float_of(dropout, "rnn_relu", "dropout", 7)
+        if train is not False and train is not True:
+            train = bool_of(train, "rnn_relu", "train", 8)
+        if bidirectional is not False and bidirectional is not True:
+            bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if not isinstance(batch_sizes, Tensor):
-        return raise_bad_argument(
-            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(
-            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if type(params) is not list and not isinstance(params, (list, tuple)):
-        return raise_bad_argument(
-            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    if has_biases is not False and has_biases is not True:
-        has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
-    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
-        num_layers = int_of(num_layers, "rnn_relu", "num_layers", 6)
-    if type(dropout) is not float:
-        dropout = float_of(dropout, "rnn_relu", "dropout", 7)
-    if train is not False and train is not True:
-        train = bool_of(train, "rnn_relu", "train", 8)
-    if bidirectional is not False and bidirectional is not True:
-        bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
     try:
         return composite.rnn_relu_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
@@ -9228,8 +10435,11 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
     """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace):
         return call(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
-    if has_bias is not False and has_bias is not True:
-        has_bias = bool_of(has_bias, "_thnn_fused_lstm_cell_backward_impl", "has_bias", 6)
+    try:
+        if has_bias is not False and has_bias is not True:
+            has_bias = bool_of(has_bias, "_thnn_fused_lstm_cell_backward_impl", "has_bias", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
     try:
         grad_hy_array = None if grad_hy is None else grad_hy._mt_array
         grad_cy_array = None if grad_cy is None else grad_cy._mt_array
@@ -9351,8 +10561,11 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
     """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(_thnn_fused_gru_cell_backward, grad_hy, workspace):
         return call(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
-    if has_bias is not False and has_bias is not True:
-        has_bias = bool_of(has_bias, "_thnn_fused_gru_cell_backward", "has_bias", 3)
+    try:
+        if has_bias is not False and has_bias is not True:
+            has_bias = bool_of(has_bias, "_thnn_fused_gru_cell_backward", "has_bias", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
     try:
         grad_hy_array = grad_hy._mt_array
         workspace_array = workspace._mt_array

@@ -39,6 +39,7 @@ from mindtorch.composite import pointwise as composite
 from mindtorch.composite.helpers import element_beside, number_beside
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     explained,
@@ -48,6 +49,7 @@ from mindtorch.dispatch.arguments.conversions import (
     number_first,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
     str_of,
 )
@@ -59,7 +61,7 @@ from mindtorch.dispatch.registry import kernel_table
 _add_kernels = kernel_table("add.Tensor")
 
 
-def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
+def add(input, other, *more, alpha=1, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(add, (add,), (input, other, *more), {"alpha": alpha, "out": out})
@@ -67,17 +69,20 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         return call(add, input, other, alpha=alpha, out=out)
     if out is not None:
         return add_out(input, other, alpha=alpha, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return _reject(add, input, other, alpha=alpha, out=out)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "add", "alpha")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(add, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add, input, other, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return number_first(add, _reject, input, other, alpha=alpha, out=out)
+        return number_first(add, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -113,23 +118,120 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         raise explained(error, add, (add,), (input, other), {"alpha": alpha}) from None
 
 
-def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
+def add_operator(input, other, alpha=1, out=None):
+    """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(add, input, other):
+        return call(add, input, other, alpha=alpha, out=out)
+    if out is not None:
+        return add_out(input, other, alpha=alpha, out=out)
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(add, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add, input, other, alpha=alpha, out=out)
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return number_first(add, raise_bad_argument, input, other, alpha=alpha, out=out)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            node = nodes.AddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.alpha = alpha
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+        try:
+            array = _add_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
+            if node is None:
+                tensor._mt_edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._mt_edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    try:
+        return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, add, (add,), (input, other), {"alpha": alpha}) from None
+
+
+def add_(input, other, *more, alpha=1):
     """add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(add_, (add_,), (input, other, *more), {"alpha": alpha})
     if state.interceptors and intercepts(add_, input, other):
         return call(add_, input, other, alpha=alpha)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return _reject(add_, input, other, alpha=alpha)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "add_", "alpha")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(add_, input, other, alpha=alpha)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add_, input, other, alpha=alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return _reject(add_, input, other, alpha=alpha)
+        return raise_bad_argument(add_, input, other, alpha=alpha)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            check_inplace(input)
+            node = nodes.AddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.alpha = alpha
+    try:
+        _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, add_, (add_,), (input, other), {"alpha": alpha}) from None
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def add__operator(input, other, alpha=1):
+    """add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(add_, input, other):
+        return call(add_, input, other, alpha=alpha)
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(add_, input, other, alpha=alpha)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add_, input, other, alpha=alpha)
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return raise_bad_argument(add_, input, other, alpha=alpha)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -155,13 +257,16 @@ def add_out(input, other, *, alpha=1, out):
     """add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(add_out, input, other, out):
         return call(add_out, input, other, alpha=alpha, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "add", "alpha")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add_out, input, other, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -185,10 +290,13 @@ def add_Scalar(input, other, alpha=1):
     """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(add_Scalar, input):
         return call(add_Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "add", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "add", "alpha", 3)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "add", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add_Scalar, input, other, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -212,10 +320,13 @@ def add__Scalar(input, other, alpha=1):
     """add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(add__Scalar, input):
         return call(add__Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "add_", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "add_", "alpha", 3)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "add_", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "add_", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, add__Scalar, input, other, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -243,7 +354,7 @@ def add__Scalar(input, other, alpha=1):
 _sub_kernels = kernel_table("sub.Tensor")
 
 
-def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
+def sub(input, other, *more, alpha=1, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(sub, (sub,), (input, other, *more), {"alpha": alpha, "out": out})
@@ -251,17 +362,20 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         return call(sub, input, other, alpha=alpha, out=out)
     if out is not None:
         return sub_out(input, other, alpha=alpha, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return _reject(sub, input, other, alpha=alpha, out=out)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sub", "alpha")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(sub, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub, input, other, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return number_first(sub, _reject, input, other, alpha=alpha, out=out)
+        return number_first(sub, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -297,23 +411,120 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
 
 
-def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
+def sub_operator(input, other, alpha=1, out=None):
+    """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(sub, input, other):
+        return call(sub, input, other, alpha=alpha, out=out)
+    if out is not None:
+        return sub_out(input, other, alpha=alpha, out=out)
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(sub, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub, input, other, alpha=alpha, out=out)
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return number_first(sub, raise_bad_argument, input, other, alpha=alpha, out=out)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            node = nodes.SubBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.alpha = alpha
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+        try:
+            array = _sub_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
+            if node is None:
+                tensor._mt_edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._mt_edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    try:
+        return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
+
+
+def sub_(input, other, *more, alpha=1):
     """sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(sub_, (sub_,), (input, other, *more), {"alpha": alpha})
     if state.interceptors and intercepts(sub_, input, other):
         return call(sub_, input, other, alpha=alpha)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return _reject(sub_, input, other, alpha=alpha)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sub_", "alpha")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(sub_, input, other, alpha=alpha)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub_, input, other, alpha=alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return _reject(sub_, input, other, alpha=alpha)
+        return raise_bad_argument(sub_, input, other, alpha=alpha)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            check_inplace(input)
+            node = nodes.SubBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.alpha = alpha
+    try:
+        _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, sub_, (sub_,), (input, other), {"alpha": alpha}) from None
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def sub__operator(input, other, alpha=1):
+    """sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sub_, input, other):
+        return call(sub_, input, other, alpha=alpha)
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(sub_, input, other, alpha=alpha)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub_, input, other, alpha=alpha)
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return raise_bad_argument(sub_, input, other, alpha=alpha)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -339,13 +550,16 @@ def sub_out(input, other, *, alpha=1, out):
     """sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(sub_out, input, other, out):
         return call(sub_out, input, other, alpha=alpha, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sub", "alpha")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub_out, input, other, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -369,10 +583,13 @@ def sub_Scalar(input, other, alpha=1):
     """sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(sub_Scalar, input):
         return call(sub_Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "sub", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sub", "alpha", 3)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "sub", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub_Scalar, input, other, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -396,10 +613,13 @@ def sub__Scalar(input, other, alpha=1):
     """sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(sub__Scalar, input):
         return call(sub__Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "sub_", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sub_", "alpha", 3)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "sub_", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sub_", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sub__Scalar, input, other, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -431,8 +651,11 @@ def rsub_Tensor(input, other, *, alpha=1):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(rsub_Tensor, input, other):
         return call(rsub_Tensor, input, other, alpha=alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "rsub", "alpha")
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "rsub", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rsub_Tensor, input, other, alpha=alpha)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
@@ -460,10 +683,13 @@ def rsub_Scalar(input, other, alpha=1):
     """rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(rsub_Scalar, input):
         return call(rsub_Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "rsub", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "rsub", "alpha", 3)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "rsub", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "rsub", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rsub_Scalar, input, other, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -484,7 +710,7 @@ def rsub_Scalar(input, other, alpha=1):
         raise in_torchs_words(error) from None
 
 
-def rsub(input, other, alpha=1, *, _reject=raise_no_overload):
+def rsub(input, other, alpha=1):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
     rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
     rsub(input, other, *, alpha=1)
@@ -497,13 +723,13 @@ def rsub(input, other, alpha=1, *, _reject=raise_no_overload):
             return rsub_Scalar(input, other, alpha)
     except CALL_ERRORS as error:
         raise explained(error, rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {}) from None
-    return _reject(rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {})
+    return raise_no_overload(rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {})
 
 
 _mul_kernels = kernel_table("mul.Tensor")
 
 
-def mul(input, other, *, out=None, _reject=raise_bad_argument):
+def mul(input, other, *, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(mul, input, other):
         return call(mul, input, other, out=out)
@@ -512,12 +738,12 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return _reject(mul, input, other, out=out)
+            return raise_bad_argument(mul, input, other, out=out)
         other = operand
     try:
         input_array = input._mt_array
     except AttributeError:
-        return number_first(mul, _reject, input, other, out=out)
+        return number_first(mul, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -553,19 +779,69 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
         raise explained(error, mul, (mul,), (input, other), {}) from None
 
 
-def mul_(input, other, *, _reject=raise_bad_argument):
+def mul_operator(input, other, out=None):
+    """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(mul, input, other):
+        return call(mul, input, other, out=out)
+    if out is not None:
+        return mul_out(input, other, out=out)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(mul, input, other, out=out)
+        other = operand
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return number_first(mul, raise_bad_argument, input, other, out=out)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            node = nodes.MulBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
+        try:
+            array = _mul_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
+            if node is None:
+                tensor._mt_edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._mt_edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    try:
+        return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, mul, (mul,), (input, other), {}) from None
+
+
+def mul_(input, other):
     """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul_, input, other):
         return call(mul_, input, other)
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return _reject(mul_, input, other)
+            return raise_bad_argument(mul_, input, other)
         other = operand
     try:
         input_array = input._mt_array
     except AttributeError:
-        return _reject(mul_, input, other)
+        return raise_bad_argument(mul_, input, other)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -619,8 +895,11 @@ def mul_Scalar(input, other):
     """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(mul_Scalar, input):
         return call(mul_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "mul", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "mul", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mul_Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -645,8 +924,11 @@ def mul__Scalar(input, other):
     """mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul__Scalar, input):
         return call(mul__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "mul_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "mul_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mul__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -675,7 +957,7 @@ def mul__Scalar(input, other):
 _div_Tensor_kernels = kernel_table("div.Tensor")
 
 
-def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
+def div_Tensor(input, other, *, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(div_Tensor, input, other):
         return call(div_Tensor, input, other, out=out)
@@ -684,12 +966,12 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return _reject(div_Tensor, input, other, out=out)
+            return raise_bad_argument(div_Tensor, input, other, out=out)
         other = operand
     try:
         input_array = input._mt_array
     except AttributeError:
-        return number_first(div_Tensor, _reject, input, other, out=out)
+        return number_first(div_Tensor, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -725,19 +1007,69 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
         raise in_torchs_words(error) from None
 
 
-def div__Tensor(input, other, *, _reject=raise_bad_argument):
+def div_Tensor_operator(input, other, out=None):
+    """div.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(div_Tensor, input, other):
+        return call(div_Tensor, input, other, out=out)
+    if out is not None:
+        return div_Tensor_out(input, other, out=out)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(div_Tensor, input, other, out=out)
+        other = operand
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return number_first(div_Tensor, raise_bad_argument, input, other, out=out)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            node = nodes.DivBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.kept = (save(other), save(input) if other_edge else None)
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
+        try:
+            array = _div_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
+            if node is None:
+                tensor._mt_edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._mt_edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    try:
+        return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
+
+
+def div__Tensor(input, other):
     """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Tensor, input, other):
         return call(div__Tensor, input, other)
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return _reject(div__Tensor, input, other)
+            return raise_bad_argument(div__Tensor, input, other)
         other = operand
     try:
         input_array = input._mt_array
     except AttributeError:
-        return _reject(div__Tensor, input, other)
+        return raise_bad_argument(div__Tensor, input, other)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -793,13 +1125,16 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         return call(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     if out is not None:
         return div_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-        other = operand
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+            other = operand
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -841,13 +1176,16 @@ def div__Tensor_mode(input, other, *, rounding_mode):
     """div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Tensor_mode, input, other):
         return call(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
-        other = operand
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
+            other = operand
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div__Tensor_mode, input, other, rounding_mode=rounding_mode)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -894,13 +1232,16 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     """div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(div_Tensor_mode_out, input, other, out):
         return call(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-        other = operand
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
+    try:
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+            other = operand
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -926,8 +1267,11 @@ def div_Scalar(input, other):
     """div.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(div_Scalar, input):
         return call(div_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "div", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "div", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div_Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -952,8 +1296,11 @@ def div__Scalar(input, other):
     """div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Scalar, input):
         return call(div__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "div_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "div_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -983,12 +1330,15 @@ def div_Scalar_mode(input, other, *, rounding_mode):
     """div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
     if state.interceptors and intercepts(div_Scalar_mode, input):
         return call(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "div", "other", 2)
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "div", "other", 2)
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div_Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -999,19 +1349,22 @@ def div__Scalar_mode(input, other, *, rounding_mode):
     """div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Scalar_mode, input):
         return call(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "div_", "other", 2)
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "div_", "other", 2)
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, div__Scalar_mode, input, other, rounding_mode=rounding_mode)
     return input.div_(other, rounding_mode=rounding_mode)
 
 
 _floor_divide_kernels = kernel_table("floor_divide")
 
 
-def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
+def floor_divide(input, other, *, out=None):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(floor_divide, input, other):
         return call(floor_divide, input, other, out=out)
@@ -1020,12 +1373,12 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return _reject(floor_divide, input, other, out=out)
+            return raise_bad_argument(floor_divide, input, other, out=out)
         other = operand
     try:
         input_array = input._mt_array
     except AttributeError:
-        return number_first(floor_divide, _reject, input, other, out=out)
+        return number_first(floor_divide, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1061,19 +1414,69 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
         raise explained(error, floor_divide, (floor_divide,), (input, other), {}) from None
 
 
-def floor_divide_(input, other, *, _reject=raise_bad_argument):
+def floor_divide_operator(input, other, out=None):
+    """floor_divide(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(floor_divide, input, other):
+        return call(floor_divide, input, other, out=out)
+    if out is not None:
+        return floor_divide_out(input, other, out=out)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(floor_divide, input, other, out=out)
+        other = operand
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return number_first(floor_divide, raise_bad_argument, input, other, out=out)
+    other_array = other._mt_array
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge is not None or other_edge is not None:
+            node = RefusingNode()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge or None, other_edge or None)
+            node.op = "aten::floor_divide"
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
+        try:
+            array = _floor_divide_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
+            if node is None:
+                tensor._mt_edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._mt_edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    try:
+        return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, floor_divide, (floor_divide,), (input, other), {}) from None
+
+
+def floor_divide_(input, other):
     """floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(floor_divide_, input, other):
         return call(floor_divide_, input, other)
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return _reject(floor_divide_, input, other)
+            return raise_bad_argument(floor_divide_, input, other)
         other = operand
     try:
         input_array = input._mt_array
     except AttributeError:
-        return _reject(floor_divide_, input, other)
+        return raise_bad_argument(floor_divide_, input, other)
     other_array = other._mt_array
     node = None
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1124,10 +1527,13 @@ def floor_divide_Scalar(input, other):
     """floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(floor_divide_Scalar, input):
         return call(floor_divide_Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(floor_divide_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "floor_divide", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(floor_divide_Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "floor_divide", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, floor_divide_Scalar, input, other)
     try:
         return ops.floor_divide(input, other)
     except CALL_ERRORS as error:
@@ -1138,10 +1544,13 @@ def floor_divide__Scalar(input, other):
     """floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(floor_divide__Scalar, input):
         return call(floor_divide__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(floor_divide__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "floor_divide_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(floor_divide__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "floor_divide_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, floor_divide__Scalar, input, other)
     return input.floor_divide_(other)
 
 
@@ -1251,8 +1660,11 @@ def remainder_Scalar(input, other, *, out=None):
         return call(remainder_Scalar, input, other, out=out)
     if out is not None:
         return remainder_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "remainder", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "remainder", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, remainder_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1276,8 +1688,11 @@ def remainder__Scalar(input, other):
     """remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(remainder__Scalar, input):
         return call(remainder__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "remainder_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "remainder_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, remainder__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1302,7 +1717,7 @@ def remainder__Scalar(input, other):
     return input
 
 
-def remainder_(input, other, *, _reject=raise_no_overload):
+def remainder_(input, other):
     """remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     remainder_(input, other)
@@ -1314,15 +1729,18 @@ def remainder_(input, other, *, _reject=raise_no_overload):
             return remainder__Scalar(input, other)
     except CALL_ERRORS as error:
         raise explained(error, remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {}) from None
-    return _reject(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
+    return raise_no_overload(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
 
 
 def remainder_Scalar_out(input, other, *, out):
     """remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(remainder_Scalar_out, input, out):
         return call(remainder_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "remainder", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "remainder", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, remainder_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1342,10 +1760,13 @@ def remainder_Scalar_Tensor(input, other):
     """remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(remainder_Scalar_Tensor, other):
         return call(remainder_Scalar_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(remainder_Scalar_Tensor, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "remainder", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(remainder_Scalar_Tensor, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "remainder", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, remainder_Scalar_Tensor, input, other)
     node = None
     if (
         other._mt_edge is not None
@@ -1365,7 +1786,7 @@ def remainder_Scalar_Tensor(input, other):
         raise explained(error, remainder_Scalar_Tensor, (remainder_Scalar_Tensor,), (input, other), {}) from None
 
 
-def remainder(input, other, *, out=None, _reject=raise_no_overload):
+def remainder(input, other, *, out=None):
     """remainder.Tensor(Tensor self, Tensor other) -> Tensor
     remainder.Scalar(Tensor self, Scalar other) -> Tensor
     remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
@@ -1387,7 +1808,34 @@ def remainder(input, other, *, out=None, _reject=raise_no_overload):
             (input, other),
             {"out": out},
         ) from None
-    return _reject(
+    return raise_no_overload(
+        remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
+    )
+
+
+def remainder_operator(input, other, out=None):
+    """remainder.Tensor(Tensor self, Tensor other) -> Tensor
+    remainder.Scalar(Tensor self, Scalar other) -> Tensor
+    remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    remainder(input, other, *, out=None)
+    remainder(input, other)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return remainder_Tensor(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return remainder_Scalar(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return remainder_Scalar_Tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            remainder,
+            (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
         remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
     )
 
@@ -1498,8 +1946,11 @@ def fmod_Scalar(input, other, *, out=None):
         return call(fmod_Scalar, input, other, out=out)
     if out is not None:
         return fmod_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "fmod", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "fmod", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fmod_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1538,8 +1989,11 @@ def fmod__Scalar(input, other):
     """fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(fmod__Scalar, input):
         return call(fmod__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "fmod_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "fmod_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fmod__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1583,8 +2037,11 @@ def fmod_Scalar_out(input, other, *, out):
     """fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fmod_Scalar_out, input, out):
         return call(fmod_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "fmod", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "fmod", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, fmod_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1692,8 +2149,11 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
         return call(pow_Tensor_Scalar, input, exponent, out=out)
     if out is not None:
         return pow_Tensor_Scalar_out(input, exponent, out=out)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "pow", "exponent", 2)
+    try:
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "pow", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pow_Tensor_Scalar, input, exponent, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1719,8 +2179,11 @@ def pow__Scalar(input, exponent):
     """pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"""
     if state.interceptors and intercepts(pow__Scalar, input):
         return call(pow__Scalar, input, exponent)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "pow_", "exponent", 2)
+    try:
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "pow_", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pow__Scalar, input, exponent)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1747,7 +2210,7 @@ def pow__Scalar(input, exponent):
     return input
 
 
-def pow_(input, exponent, *, _reject=raise_no_overload):
+def pow_(input, exponent):
     """pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
     pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
     pow_(input, exponent)
@@ -1759,15 +2222,18 @@ def pow_(input, exponent, *, _reject=raise_no_overload):
             return pow__Scalar(input, exponent)
     except CALL_ERRORS as error:
         raise explained(error, pow_, (pow__Tensor, pow__Scalar), (input, exponent), {}) from None
-    return _reject(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
+    return raise_no_overload(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
 
 
 def pow_Tensor_Scalar_out(input, exponent, *, out):
     """pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(pow_Tensor_Scalar_out, input, out):
         return call(pow_Tensor_Scalar_out, input, exponent, out=out)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "pow", "exponent", 2)
+    try:
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "pow", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pow_Tensor_Scalar_out, input, exponent, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1792,8 +2258,11 @@ def pow_Scalar(input, exponent, *, out=None):
         return call(pow_Scalar, input, exponent, out=out)
     if out is not None:
         return pow_Scalar_out(input, exponent, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "pow", "input", 1)
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "pow", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pow_Scalar, input, exponent, out=out)
     try:
         exponent_array = exponent._mt_array
     except AttributeError:
@@ -1818,7 +2287,7 @@ def pow_Scalar(input, exponent, *, out=None):
     return result
 
 
-def pow(input, exponent, *, out=None, _reject=raise_no_overload):
+def pow(input, exponent, *, out=None):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
     pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor
@@ -1835,15 +2304,38 @@ def pow(input, exponent, *, out=None, _reject=raise_no_overload):
         raise explained(
             error, pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out}
         ) from None
-    return _reject(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
+    return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
+
+
+def pow_operator(input, exponent, out=None):
+    """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+    pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+    pow.Scalar(Scalar self, Tensor exponent) -> Tensor
+    pow(input, exponent, *, out=None)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(exponent, Tensor):
+            return pow_Tensor_Tensor(input, exponent, out=out)
+        if isinstance(input, Tensor) and as_operand(exponent) is not None:
+            return pow_Tensor_Scalar(input, exponent, out=out)
+        if as_operand(input) is not None and isinstance(exponent, Tensor):
+            return pow_Scalar(input, exponent, out=out)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out}
+        ) from None
+    return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
 
 
 def pow_Scalar_out(input, exponent, *, out):
     """pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(pow_Scalar_out, exponent, out):
         return call(pow_Scalar_out, input, exponent, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "pow", "input", 1)
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "pow", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, pow_Scalar_out, input, exponent, out=out)
     try:
         exponent_array = exponent._mt_array
         out_array = out._mt_array
@@ -4735,8 +5227,11 @@ def round_decimals(input, *, decimals, out=None):
         return call(round_decimals, input, decimals=decimals, out=out)
     if out is not None:
         return round_decimals_out(input, decimals=decimals, out=out)
-    if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
-        decimals = int_of(decimals, "round", "decimals")
+    try:
+        if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
+            decimals = int_of(decimals, "round", "decimals")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, round_decimals, input, decimals=decimals, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4777,8 +5272,11 @@ def round__decimals(input, *, decimals):
     """round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)"""
     if state.interceptors and intercepts(round__decimals, input):
         return call(round__decimals, input, decimals=decimals)
-    if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
-        decimals = int_of(decimals, "round_", "decimals")
+    try:
+        if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
+            decimals = int_of(decimals, "round_", "decimals")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, round__decimals, input, decimals=decimals)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4821,8 +5319,11 @@ def round_decimals_out(input, *, decimals, out):
     """round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(round_decimals_out, input, out):
         return call(round_decimals_out, input, decimals=decimals, out=out)
-    if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
-        decimals = int_of(decimals, "round", "decimals")
+    try:
+        if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
+            decimals = int_of(decimals, "round", "decimals")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, round_decimals_out, input, decimals=decimals, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4999,8 +5500,11 @@ def hardshrink(input, lambd=0.5, *, out=None):
         return call(hardshrink, input, lambd, out=out)
     if out is not None:
         return hardshrink_out(input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardshrink, input, lambd, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5026,8 +5530,11 @@ def hardshrink_out(input, lambd=0.5, *, out):
     """hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(hardshrink_out, input, out):
         return call(hardshrink_out, input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardshrink_out, input, lambd, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5052,8 +5559,11 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
         return call(hardshrink_backward, grad_out, input, lambd, out=out)
     if out is not None:
         return hardshrink_backward_out(grad_out, input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardshrink_backward, grad_out, input, lambd, out=out)
     try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
@@ -5079,8 +5589,11 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
     """hardshrink_backward.grad_input(Tensor grad_out, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(hardshrink_backward_out, grad_out, input, out):
         return call(hardshrink_backward_out, grad_out, input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardshrink_backward_out, grad_out, input, lambd, out=out)
     try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
@@ -5110,8 +5623,11 @@ def softshrink(input, lambd=0.5, *, out=None):
         return call(softshrink, input, lambd, out=out)
     if out is not None:
         return softshrink_out(input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softshrink, input, lambd, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5137,8 +5653,11 @@ def softshrink_out(input, lambd=0.5, *, out):
     """softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(softshrink_out, input, out):
         return call(softshrink_out, input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softshrink_out, input, lambd, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5163,8 +5682,11 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
         return call(softshrink_backward, grad_output, input, lambd, out=out)
     if out is not None:
         return softshrink_backward_out(grad_output, input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softshrink_backward, grad_output, input, lambd, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5192,8 +5714,11 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
     """softshrink_backward.grad_input(Tensor grad_output, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(softshrink_backward_out, grad_output, input, out):
         return call(softshrink_backward_out, grad_output, input, lambd, out=out)
-    if type(lambd) is not int and type(lambd) is not float:
-        lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
+    try:
+        if type(lambd) is not int and type(lambd) is not float:
+            lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softshrink_backward_out, grad_output, input, lambd, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5374,8 +5899,11 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
         return call(threshold_backward, grad_output, input, threshold, out=out)
     if out is not None:
         return threshold_backward_out(grad_output, input, threshold, out=out)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
+    try:
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, threshold_backward, grad_output, input, threshold, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5405,8 +5933,11 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     """threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(threshold_backward_out, grad_output, input, out):
         return call(threshold_backward_out, grad_output, input, threshold, out=out)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
+    try:
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, threshold_backward_out, grad_output, input, threshold, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5439,10 +5970,13 @@ def threshold(input, threshold, value, *, out=None):
         return call(_threshold, input, threshold, value, out=out)
     if out is not None:
         return threshold_out(input, threshold, value, out=out)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "threshold", "threshold", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "threshold", "value", 3)
+    try:
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "threshold", "threshold", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "threshold", "value", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _threshold, input, threshold, value, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5471,10 +6005,13 @@ def threshold_(input, threshold, value):
     """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
     if state.interceptors and intercepts(threshold_, input):
         return call(threshold_, input, threshold, value)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "threshold_", "threshold", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "threshold_", "value", 3)
+    try:
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "threshold_", "threshold", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "threshold_", "value", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, threshold_, input, threshold, value)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5505,10 +6042,13 @@ def threshold_out(input, threshold, value, *, out):
     """threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(threshold_out, input, out):
         return call(threshold_out, input, threshold, value, out=out)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "threshold", "threshold", 2)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "threshold", "value", 3)
+    try:
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "threshold", "threshold", 2)
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "threshold", "value", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, threshold_out, input, threshold, value, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5533,10 +6073,13 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
         return call(hardtanh, input, min_val, max_val, out=out)
     if out is not None:
         return hardtanh_out(input, min_val, max_val, out=out)
-    if type(min_val) is not int and type(min_val) is not float:
-        min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
-    if type(max_val) is not int and type(max_val) is not float:
-        max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
+    try:
+        if type(min_val) is not int and type(min_val) is not float:
+            min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
+        if type(max_val) is not int and type(max_val) is not float:
+            max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardtanh, input, min_val, max_val, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5563,10 +6106,13 @@ def hardtanh_(input, min_val=-1, max_val=1):
     """hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(hardtanh_, input):
         return call(hardtanh_, input, min_val, max_val)
-    if type(min_val) is not int and type(min_val) is not float:
-        min_val = scalar_of(min_val, "hardtanh_", "min_val", 2)
-    if type(max_val) is not int and type(max_val) is not float:
-        max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
+    try:
+        if type(min_val) is not int and type(min_val) is not float:
+            min_val = scalar_of(min_val, "hardtanh_", "min_val", 2)
+        if type(max_val) is not int and type(max_val) is not float:
+            max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardtanh_, input, min_val, max_val)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5598,10 +6144,13 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
     """hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(hardtanh_out, input, out):
         return call(hardtanh_out, input, min_val, max_val, out=out)
-    if type(min_val) is not int and type(min_val) is not float:
-        min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
-    if type(max_val) is not int and type(max_val) is not float:
-        max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
+    try:
+        if type(min_val) is not int and type(min_val) is not float:
+            min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
+        if type(max_val) is not int and type(max_val) is not float:
+            max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardtanh_out, input, min_val, max_val, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5626,10 +6175,13 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
         return call(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
     if out is not None:
         return hardtanh_backward_out(grad_output, input, min_val, max_val, out=out)
-    if type(min_val) is not int and type(min_val) is not float:
-        min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
-    if type(max_val) is not int and type(max_val) is not float:
-        max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
+    try:
+        if type(min_val) is not int and type(min_val) is not float:
+            min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
+        if type(max_val) is not int and type(max_val) is not float:
+            max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardtanh_backward, grad_output, input, min_val, max_val, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5662,10 +6214,13 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
     """hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(hardtanh_backward_out, grad_output, input, out):
         return call(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
-    if type(min_val) is not int and type(min_val) is not float:
-        min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
-    if type(max_val) is not int and type(max_val) is not float:
-        max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
+    try:
+        if type(min_val) is not int and type(min_val) is not float:
+            min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
+        if type(max_val) is not int and type(max_val) is not float:
+            max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5693,18 +6248,21 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
     """rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(rrelu_with_noise, input, noise):
         return call(rrelu_with_noise, input, noise, lower, upper, training, generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
-    if not isinstance(noise, Tensor):
-        return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
-    if type(lower) is not int and type(lower) is not float:
-        lower = scalar_of(lower, "rrelu_with_noise", "lower", 3)
-    if type(upper) is not int and type(upper) is not float:
-        upper = scalar_of(upper, "rrelu_with_noise", "upper", 4)
-    if training is not False and training is not True:
-        training = bool_of(training, "rrelu_with_noise", "training", 5)
-    if generator is not None:
-        generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
+        if not isinstance(noise, Tensor):
+            return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
+        if type(lower) is not int and type(lower) is not float:
+            lower = scalar_of(lower, "rrelu_with_noise", "lower", 3)
+        if type(upper) is not int and type(upper) is not float:
+            upper = scalar_of(upper, "rrelu_with_noise", "upper", 4)
+        if training is not False and training is not True:
+            training = bool_of(training, "rrelu_with_noise", "training", 5)
+        if generator is not None:
+            generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rrelu_with_noise, input, noise, lower, upper, training, generator)
     if noise._mt_edge is not None:
         check_constant("rrelu_with_noise", "noise", noise)
     node = None
@@ -5737,26 +6295,31 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
     """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
     if state.interceptors and intercepts(rrelu_with_noise_backward, grad_output, input, noise):
         return call(rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result)
-    if not isinstance(grad_output, Tensor):
-        return raise_bad_argument(
-            rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+    try:
+        if not isinstance(grad_output, Tensor):
+            return raise_bad_argument(
+                rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+            )
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+            )
+        if not isinstance(noise, Tensor):
+            return raise_bad_argument(
+                rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+            )
+        if type(lower) is not int and type(lower) is not float:
+            lower = scalar_of(lower, "rrelu_with_noise_backward", "lower", 4)
+        if type(upper) is not int and type(upper) is not float:
+            upper = scalar_of(upper, "rrelu_with_noise_backward", "upper", 5)
+        if training is not False and training is not True:
+            training = bool_of(training, "rrelu_with_noise_backward", "training", 6)
+        if self_is_result is not False and self_is_result is not True:
+            self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-        )
-    if not isinstance(noise, Tensor):
-        return raise_bad_argument(
-            rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-        )
-    if type(lower) is not int and type(lower) is not float:
-        lower = scalar_of(lower, "rrelu_with_noise_backward", "lower", 4)
-    if type(upper) is not int and type(upper) is not float:
-        upper = scalar_of(upper, "rrelu_with_noise_backward", "upper", 5)
-    if training is not False and training is not True:
-        training = bool_of(training, "rrelu_with_noise_backward", "training", 6)
-    if self_is_result is not False and self_is_result is not True:
-        self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
     if noise._mt_edge is not None:
         check_constant("rrelu_with_noise_backward", "noise", noise)
     node = None
@@ -5797,16 +6360,19 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
     """rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(rrelu, input):
         return call(rrelu, input, lower, upper, training, generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rrelu, input, lower, upper, training, generator)
-    if type(lower) is not int and type(lower) is not float:
-        lower = scalar_of(lower, "rrelu", "lower", 2)
-    if type(upper) is not int and type(upper) is not float:
-        upper = scalar_of(upper, "rrelu", "upper", 3)
-    if training is not False and training is not True:
-        training = bool_of(training, "rrelu", "training", 4)
-    if generator is not None:
-        generator = generator_of(generator, "rrelu", "generator", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(rrelu, input, lower, upper, training, generator)
+        if type(lower) is not int and type(lower) is not float:
+            lower = scalar_of(lower, "rrelu", "lower", 2)
+        if type(upper) is not int and type(upper) is not float:
+            upper = scalar_of(upper, "rrelu", "upper", 3)
+        if training is not False and training is not True:
+            training = bool_of(training, "rrelu", "training", 4)
+        if generator is not None:
+            generator = generator_of(generator, "rrelu", "generator", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rrelu, input, lower, upper, training, generator)
     try:
         return composite.rrelu(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
@@ -5817,16 +6383,19 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
     """rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(rrelu_, input):
         return call(rrelu_, input, lower, upper, training, generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rrelu_, input, lower, upper, training, generator)
-    if type(lower) is not int and type(lower) is not float:
-        lower = scalar_of(lower, "rrelu_", "lower", 2)
-    if type(upper) is not int and type(upper) is not float:
-        upper = scalar_of(upper, "rrelu_", "upper", 3)
-    if training is not False and training is not True:
-        training = bool_of(training, "rrelu_", "training", 4)
-    if generator is not None:
-        generator = generator_of(generator, "rrelu_", "generator", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(rrelu_, input, lower, upper, training, generator)
+        if type(lower) is not int and type(lower) is not float:
+            lower = scalar_of(lower, "rrelu_", "lower", 2)
+        if type(upper) is not int and type(upper) is not float:
+            upper = scalar_of(upper, "rrelu_", "upper", 3)
+        if training is not False and training is not True:
+            training = bool_of(training, "rrelu_", "training", 4)
+        if generator is not None:
+            generator = generator_of(generator, "rrelu_", "generator", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rrelu_, input, lower, upper, training, generator)
     return composite.rrelu_(input, lower, upper, training, generator)
 
 
@@ -5839,8 +6408,11 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
         return call(leaky_relu, input, negative_slope, out=out)
     if out is not None:
         return leaky_relu_out(input, negative_slope, out=out)
-    if type(negative_slope) is not int and type(negative_slope) is not float:
-        negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
+    try:
+        if type(negative_slope) is not int and type(negative_slope) is not float:
+            negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, leaky_relu, input, negative_slope, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5866,8 +6438,11 @@ def leaky_relu_(input, negative_slope=0.01):
     """leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"""
     if state.interceptors and intercepts(leaky_relu_, input):
         return call(leaky_relu_, input, negative_slope)
-    if type(negative_slope) is not int and type(negative_slope) is not float:
-        negative_slope = scalar_of(negative_slope, "leaky_relu_", "negative_slope", 2)
+    try:
+        if type(negative_slope) is not int and type(negative_slope) is not float:
+            negative_slope = scalar_of(negative_slope, "leaky_relu_", "negative_slope", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, leaky_relu_, input, negative_slope)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5898,8 +6473,11 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     """leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(leaky_relu_out, input, out):
         return call(leaky_relu_out, input, negative_slope, out=out)
-    if type(negative_slope) is not int and type(negative_slope) is not float:
-        negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
+    try:
+        if type(negative_slope) is not int and type(negative_slope) is not float:
+            negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, leaky_relu_out, input, negative_slope, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5924,10 +6502,13 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
         return call(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     if out is not None:
         return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, out=out)
-    if type(negative_slope) is not int and type(negative_slope) is not float:
-        negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
-    if self_is_result is not False and self_is_result is not True:
-        self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
+    try:
+        if type(negative_slope) is not int and type(negative_slope) is not float:
+            negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
+        if self_is_result is not False and self_is_result is not True:
+            self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -5962,10 +6543,13 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     """leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(leaky_relu_backward_out, grad_output, input, out):
         return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
-    if type(negative_slope) is not int and type(negative_slope) is not float:
-        negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
-    if self_is_result is not False and self_is_result is not True:
-        self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
+    try:
+        if type(negative_slope) is not int and type(negative_slope) is not float:
+            negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
+        if self_is_result is not False and self_is_result is not True:
+            self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -6002,12 +6586,15 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
         return call(elu, input, alpha, scale, input_scale, out=out)
     if out is not None:
         return elu_out(input, alpha, scale, input_scale, out=out)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "elu", "alpha", 2)
-    if type(scale) is not int and type(scale) is not float:
-        scale = scalar_of(scale, "elu", "scale", 3)
-    if type(input_scale) is not int and type(input_scale) is not float:
-        input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "elu", "alpha", 2)
+        if type(scale) is not int and type(scale) is not float:
+            scale = scalar_of(scale, "elu", "scale", 3)
+        if type(input_scale) is not int and type(input_scale) is not float:
+            input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, elu, input, alpha, scale, input_scale, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6035,12 +6622,15 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(elu_, input):
         return call(elu_, input, alpha, scale, input_scale)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "elu_", "alpha", 2)
-    if type(scale) is not int and type(scale) is not float:
-        scale = scalar_of(scale, "elu_", "scale", 3)
-    if type(input_scale) is not int and type(input_scale) is not float:
-        input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "elu_", "alpha", 2)
+        if type(scale) is not int and type(scale) is not float:
+            scale = scalar_of(scale, "elu_", "scale", 3)
+        if type(input_scale) is not int and type(input_scale) is not float:
+            input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, elu_, input, alpha, scale, input_scale)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6073,12 +6663,15 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     """elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(elu_out, input, out):
         return call(elu_out, input, alpha, scale, input_scale, out=out)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "elu", "alpha", 2)
-    if type(scale) is not int and type(scale) is not float:
-        scale = scalar_of(scale, "elu", "scale", 3)
-    if type(input_scale) is not int and type(input_scale) is not float:
-        input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "elu", "alpha", 2)
+        if type(scale) is not int and type(scale) is not float:
+            scale = scalar_of(scale, "elu", "scale", 3)
+        if type(input_scale) is not int and type(input_scale) is not float:
+            input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, elu_out, input, alpha, scale, input_scale, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -6103,14 +6696,17 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
         return call(elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
     if out is not None:
         return elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
-    if type(scale) is not int and type(scale) is not float:
-        scale = scalar_of(scale, "elu_backward", "scale", 3)
-    if type(input_scale) is not int and type(input_scale) is not float:
-        input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
-    if is_result is not False and is_result is not True:
-        is_result = bool_of(is_result, "elu_backward", "is_result", 5)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
+        if type(scale) is not int and type(scale) is not float:
+            scale = scalar_of(scale, "elu_backward", "scale", 3)
+        if type(input_scale) is not int and type(input_scale) is not float:
+            input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
+        if is_result is not False and is_result is not True:
+            is_result = bool_of(is_result, "elu_backward", "is_result", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
     try:
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
@@ -6154,14 +6750,19 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
     """elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(elu_backward_out, grad_output, self_or_result, out):
         return call(elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
-    if type(scale) is not int and type(scale) is not float:
-        scale = scalar_of(scale, "elu_backward", "scale", 3)
-    if type(input_scale) is not int and type(input_scale) is not float:
-        input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
-    if is_result is not False and is_result is not True:
-        is_result = bool_of(is_result, "elu_backward", "is_result", 5)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
+        if type(scale) is not int and type(scale) is not float:
+            scale = scalar_of(scale, "elu_backward", "scale", 3)
+        if type(input_scale) is not int and type(input_scale) is not float:
+            input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
+        if is_result is not False and is_result is not True:
+            is_result = bool_of(is_result, "elu_backward", "is_result", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
+        )
     try:
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
@@ -6198,8 +6799,11 @@ def celu(input, alpha=1.0):
     """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
     if state.interceptors and intercepts(celu, input):
         return call(celu, input, alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "celu", "alpha", 2)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "celu", "alpha", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, celu, input, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6225,8 +6829,11 @@ def celu_(input, alpha=1.0):
     """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
     if state.interceptors and intercepts(celu_, input):
         return call(celu_, input, alpha)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "celu_", "alpha", 2)
+    try:
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "celu_", "alpha", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, celu_, input, alpha)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6637,10 +7244,13 @@ def glu(input, dim=-1, *, out=None, axis=None):
         return call(glu, input, dim, out=out)
     if out is not None:
         return glu_out(input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(glu, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "glu", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(glu, input, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "glu", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, glu, input, dim, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -6665,12 +7275,15 @@ def glu_out(input, dim=-1, *, out):
     """glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(glu_out, input, out):
         return call(glu_out, input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(glu_out, input, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(glu_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "glu", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(glu_out, input, dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(glu_out, input, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "glu", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, glu_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("glu", input, out)
     return composite.glu_out(input, dim, out=out)
@@ -6684,12 +7297,15 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
         dim = axis
     if state.interceptors and intercepts(glu_backward, grad_output, input):
         return call(glu_backward, grad_output, input, dim)
-    if not isinstance(grad_output, Tensor):
-        return raise_bad_argument(glu_backward, grad_output, input, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(glu_backward, grad_output, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "glu_backward", "dim", 3)
+    try:
+        if not isinstance(grad_output, Tensor):
+            return raise_bad_argument(glu_backward, grad_output, input, dim)
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(glu_backward, grad_output, input, dim)
+        if type(dim) is not int:
+            dim = int_of(dim, "glu_backward", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, glu_backward, grad_output, input, dim)
     node = None
     if (
         (grad_output._mt_edge is not None or input._mt_edge is not None)
@@ -6807,8 +7423,11 @@ def gelu(input, *, approximate="none", out=None):
         return call(gelu, input, approximate=approximate, out=out)
     if out is not None:
         return gelu_out(input, approximate=approximate, out=out)
-    if type(approximate) is not str:
-        approximate = str_of(approximate, "gelu", "approximate")
+    try:
+        if type(approximate) is not str:
+            approximate = str_of(approximate, "gelu", "approximate")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gelu, input, approximate=approximate, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6835,8 +7454,11 @@ def gelu_(input, *, approximate="none"):
     """gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)"""
     if state.interceptors and intercepts(gelu_, input):
         return call(gelu_, input, approximate=approximate)
-    if type(approximate) is not str:
-        approximate = str_of(approximate, "gelu_", "approximate")
+    try:
+        if type(approximate) is not str:
+            approximate = str_of(approximate, "gelu_", "approximate")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gelu_, input, approximate=approximate)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -6867,8 +7489,11 @@ def gelu_out(input, *, approximate="none", out):
     """gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(gelu_out, input, out):
         return call(gelu_out, input, approximate=approximate, out=out)
-    if type(approximate) is not str:
-        approximate = str_of(approximate, "gelu", "approximate")
+    try:
+        if type(approximate) is not str:
+            approximate = str_of(approximate, "gelu", "approximate")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gelu_out, input, approximate=approximate, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -6893,8 +7518,11 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         return call(gelu_backward, grad_output, input, approximate=approximate, out=out)
     if out is not None:
         return gelu_backward_out(grad_output, input, approximate=approximate, out=out)
-    if type(approximate) is not str:
-        approximate = str_of(approximate, "gelu_backward", "approximate")
+    try:
+        if type(approximate) is not str:
+            approximate = str_of(approximate, "gelu_backward", "approximate")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gelu_backward, grad_output, input, approximate=approximate, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -6927,8 +7555,11 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     """gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(gelu_backward_out, grad_output, input, out):
         return call(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
-    if type(approximate) is not str:
-        approximate = str_of(approximate, "gelu_backward", "approximate")
+    try:
+        if type(approximate) is not str:
+            approximate = str_of(approximate, "gelu_backward", "approximate")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7110,10 +7741,13 @@ def softplus(input, beta=1, threshold=20, *, out=None):
         return call(softplus, input, beta, threshold, out=out)
     if out is not None:
         return softplus_out(input, beta, threshold, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "softplus", "beta", 2)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "softplus", "threshold", 3)
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "softplus", "beta", 2)
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "softplus", "threshold", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softplus, input, beta, threshold, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7140,10 +7774,13 @@ def softplus_out(input, beta=1, threshold=20, *, out):
     """softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(softplus_out, input, out):
         return call(softplus_out, input, beta, threshold, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "softplus", "beta", 2)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "softplus", "threshold", 3)
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "softplus", "beta", 2)
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "softplus", "threshold", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softplus_out, input, beta, threshold, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -7168,10 +7805,13 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
         return call(softplus_backward, grad_output, input, beta, threshold, out=out)
     if out is not None:
         return softplus_backward_out(grad_output, input, beta, threshold, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "softplus_backward", "beta", 3)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "softplus_backward", "beta", 3)
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softplus_backward, grad_output, input, beta, threshold, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7204,10 +7844,13 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     """softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(softplus_backward_out, grad_output, input, out):
         return call(softplus_backward_out, grad_output, input, beta, threshold, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "softplus_backward", "beta", 3)
-    if type(threshold) is not int and type(threshold) is not float:
-        threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "softplus_backward", "beta", 3)
+        if type(threshold) is not int and type(threshold) is not float:
+            threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softplus_backward_out, grad_output, input, beta, threshold, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7240,10 +7883,13 @@ def clamp_default(input, min=None, max=None, *, out=None):
         return call(clamp_default, input, min, max, out=out)
     if out is not None:
         return clamp_default_out(input, min, max, out=out)
-    if min is not None and type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clamp", "min", 2)
-    if max is not None and type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clamp", "max", 3)
+    try:
+        if min is not None and type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clamp", "min", 2)
+        if max is not None and type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clamp", "max", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_default, input, min, max, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7270,10 +7916,13 @@ def clamp__default(input, min=None, max=None):
     """clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(clamp__default, input):
         return call(clamp__default, input, min, max)
-    if min is not None and type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clamp_", "min", 2)
-    if max is not None and type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clamp_", "max", 3)
+    try:
+        if min is not None and type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clamp_", "min", 2)
+        if max is not None and type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clamp_", "max", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp__default, input, min, max)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7305,10 +7954,13 @@ def clamp_default_out(input, min=None, max=None, *, out):
     """clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(clamp_default_out, input, out):
         return call(clamp_default_out, input, min, max, out=out)
-    if min is not None and type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clamp", "min", 2)
-    if max is not None and type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clamp", "max", 3)
+    try:
+        if min is not None and type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clamp", "min", 2)
+        if max is not None and type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clamp", "max", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_default_out, input, min, max, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -7457,8 +8109,11 @@ def clamp_min_default(input, min, *, out=None):
         return call(clamp_min_default, input, min, out=out)
     if out is not None:
         return clamp_min_default_out(input, min, out=out)
-    if type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clamp_min", "min", 2)
+    try:
+        if type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clamp_min", "min", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_min_default, input, min, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7484,8 +8139,11 @@ def clamp_min__default(input, min):
     """clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"""
     if state.interceptors and intercepts(clamp_min__default, input):
         return call(clamp_min__default, input, min)
-    if type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clamp_min_", "min", 2)
+    try:
+        if type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clamp_min_", "min", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_min__default, input, min)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7516,8 +8174,11 @@ def clamp_min_default_out(input, min, *, out):
     """clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(clamp_min_default_out, input, out):
         return call(clamp_min_default_out, input, min, out=out)
-    if type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clamp_min", "min", 2)
+    try:
+        if type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clamp_min", "min", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_min_default_out, input, min, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -7669,8 +8330,11 @@ def clamp_max_default(input, max, *, out=None):
         return call(clamp_max_default, input, max, out=out)
     if out is not None:
         return clamp_max_default_out(input, max, out=out)
-    if type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clamp_max", "max", 2)
+    try:
+        if type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clamp_max", "max", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_max_default, input, max, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7696,8 +8360,11 @@ def clamp_max__default(input, max):
     """clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"""
     if state.interceptors and intercepts(clamp_max__default, input):
         return call(clamp_max__default, input, max)
-    if type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clamp_max_", "max", 2)
+    try:
+        if type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clamp_max_", "max", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_max__default, input, max)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7728,8 +8395,11 @@ def clamp_max_default_out(input, max, *, out):
     """clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(clamp_max_default_out, input, out):
         return call(clamp_max_default_out, input, max, out=out)
-    if type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clamp_max", "max", 2)
+    try:
+        if type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clamp_max", "max", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clamp_max_default_out, input, max, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -8420,8 +9090,11 @@ def copysign_Scalar(input, other, *, out=None):
         return call(copysign_Scalar, input, other, out=out)
     if out is not None:
         return copysign_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "copysign", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "copysign", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, copysign_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -8464,8 +9137,11 @@ def copysign__Scalar(input, other):
     """copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(copysign__Scalar, input):
         return call(copysign__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "copysign_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "copysign_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, copysign__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -8511,8 +9187,11 @@ def copysign_Scalar_out(input, other, *, out):
     """copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(copysign_Scalar_out, input, out):
         return call(copysign_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "copysign", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "copysign", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, copysign_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -9153,8 +9832,11 @@ def logit(input, eps=None, *, out=None):
         return call(logit, input, eps, out=out)
     if out is not None:
         return logit_out(input, eps, out=out)
-    if eps is not None and type(eps) is not float:
-        eps = float_of(eps, "logit", "eps", 2)
+    try:
+        if eps is not None and type(eps) is not float:
+            eps = float_of(eps, "logit", "eps", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logit, input, eps, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9180,8 +9862,11 @@ def logit_(input, eps=None):
     """logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(logit_, input):
         return call(logit_, input, eps)
-    if eps is not None and type(eps) is not float:
-        eps = float_of(eps, "logit_", "eps", 2)
+    try:
+        if eps is not None and type(eps) is not float:
+            eps = float_of(eps, "logit_", "eps", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logit_, input, eps)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9212,8 +9897,11 @@ def logit_out(input, eps=None, *, out):
     """logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logit_out, input, out):
         return call(logit_out, input, eps, out=out)
-    if eps is not None and type(eps) is not float:
-        eps = float_of(eps, "logit", "eps", 2)
+    try:
+        if eps is not None and type(eps) is not float:
+            eps = float_of(eps, "logit", "eps", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logit_out, input, eps, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -9305,8 +9993,11 @@ def eq_Scalar(input, other, *, out=None):
         return call(eq_Scalar, input, other, out=out)
     if out is not None:
         return eq_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "eq", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "eq", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, eq_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9317,7 +10008,7 @@ def eq_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def eq(input, other, *, out=None, _reject=raise_no_overload):
+def eq(input, other, *, out=None):
     """eq.Tensor(Tensor self, Tensor other) -> Tensor
     eq.Scalar(Tensor self, Scalar other) -> Tensor
     eq(input, other, *, out=None)
@@ -9329,15 +10020,33 @@ def eq(input, other, *, out=None, _reject=raise_no_overload):
             return eq_Scalar(input, other, out=out)
     except CALL_ERRORS as error:
         raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out}) from None
-    return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
+    return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
+
+
+def eq_operator(input, other, out=None):
+    """eq.Tensor(Tensor self, Tensor other) -> Tensor
+    eq.Scalar(Tensor self, Scalar other) -> Tensor
+    eq(input, other, *, out=None)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return eq_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return eq_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
 
 
 def eq__Scalar(input, other):
     """eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(eq__Scalar, input):
         return call(eq__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "eq_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "eq_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, eq__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9381,8 +10090,11 @@ def eq_Scalar_out(input, other, *, out):
     """eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(eq_Scalar_out, input, out):
         return call(eq_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "eq", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "eq", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, eq_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -9472,8 +10184,11 @@ def ne_Scalar(input, other, *, out=None):
         return call(ne_Scalar, input, other, out=out)
     if out is not None:
         return ne_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "ne", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "ne", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ne_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9484,7 +10199,7 @@ def ne_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def ne(input, other, *, out=None, _reject=raise_no_overload):
+def ne(input, other, *, out=None):
     """ne.Tensor(Tensor self, Tensor other) -> Tensor
     ne.Scalar(Tensor self, Scalar other) -> Tensor
     ne(input, other, *, out=None)
@@ -9496,15 +10211,33 @@ def ne(input, other, *, out=None, _reject=raise_no_overload):
             return ne_Scalar(input, other, out=out)
     except CALL_ERRORS as error:
         raise explained(error, ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out}) from None
-    return _reject(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
+    return raise_no_overload(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
+
+
+def ne_operator(input, other, out=None):
+    """ne.Tensor(Tensor self, Tensor other) -> Tensor
+    ne.Scalar(Tensor self, Scalar other) -> Tensor
+    ne(input, other, *, out=None)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return ne_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return ne_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(error, ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
 
 
 def ne__Scalar(input, other):
     """ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(ne__Scalar, input):
         return call(ne__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "ne_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "ne_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ne__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9548,8 +10281,11 @@ def ne_Scalar_out(input, other, *, out):
     """ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(ne_Scalar_out, input, out):
         return call(ne_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "ne", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "ne", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ne_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -9639,8 +10375,11 @@ def lt_Scalar(input, other, *, out=None):
         return call(lt_Scalar, input, other, out=out)
     if out is not None:
         return lt_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "lt", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "lt", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lt_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9651,7 +10390,7 @@ def lt_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def lt(input, other, *, out=None, _reject=raise_no_overload):
+def lt(input, other, *, out=None):
     """lt.Tensor(Tensor self, Tensor other) -> Tensor
     lt.Scalar(Tensor self, Scalar other) -> Tensor
     lt(input, other, *, out=None)
@@ -9663,15 +10402,33 @@ def lt(input, other, *, out=None, _reject=raise_no_overload):
             return lt_Scalar(input, other, out=out)
     except CALL_ERRORS as error:
         raise explained(error, lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out}) from None
-    return _reject(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
+    return raise_no_overload(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
+
+
+def lt_operator(input, other, out=None):
+    """lt.Tensor(Tensor self, Tensor other) -> Tensor
+    lt.Scalar(Tensor self, Scalar other) -> Tensor
+    lt(input, other, *, out=None)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return lt_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return lt_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(error, lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
 
 
 def lt__Scalar(input, other):
     """lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(lt__Scalar, input):
         return call(lt__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "lt_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "lt_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lt__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9715,8 +10472,11 @@ def lt_Scalar_out(input, other, *, out):
     """lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(lt_Scalar_out, input, out):
         return call(lt_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "lt", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "lt", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lt_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -9806,8 +10566,11 @@ def le_Scalar(input, other, *, out=None):
         return call(le_Scalar, input, other, out=out)
     if out is not None:
         return le_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "le", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "le", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, le_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9818,7 +10581,7 @@ def le_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def le(input, other, *, out=None, _reject=raise_no_overload):
+def le(input, other, *, out=None):
     """le.Tensor(Tensor self, Tensor other) -> Tensor
     le.Scalar(Tensor self, Scalar other) -> Tensor
     le(input, other, *, out=None)
@@ -9830,15 +10593,33 @@ def le(input, other, *, out=None, _reject=raise_no_overload):
             return le_Scalar(input, other, out=out)
     except CALL_ERRORS as error:
         raise explained(error, le, (le_Tensor, le_Scalar), (input, other), {"out": out}) from None
-    return _reject(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
+    return raise_no_overload(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
+
+
+def le_operator(input, other, out=None):
+    """le.Tensor(Tensor self, Tensor other) -> Tensor
+    le.Scalar(Tensor self, Scalar other) -> Tensor
+    le(input, other, *, out=None)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return le_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return le_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(error, le, (le_Tensor, le_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
 
 
 def le__Scalar(input, other):
     """le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(le__Scalar, input):
         return call(le__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "le_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "le_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, le__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9882,8 +10663,11 @@ def le_Scalar_out(input, other, *, out):
     """le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(le_Scalar_out, input, out):
         return call(le_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "le", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "le", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, le_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -9973,8 +10757,11 @@ def gt_Scalar(input, other, *, out=None):
         return call(gt_Scalar, input, other, out=out)
     if out is not None:
         return gt_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "gt", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "gt", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gt_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -9985,7 +10772,7 @@ def gt_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def gt(input, other, *, out=None, _reject=raise_no_overload):
+def gt(input, other, *, out=None):
     """gt.Tensor(Tensor self, Tensor other) -> Tensor
     gt.Scalar(Tensor self, Scalar other) -> Tensor
     gt(input, other, *, out=None)
@@ -9997,15 +10784,33 @@ def gt(input, other, *, out=None, _reject=raise_no_overload):
             return gt_Scalar(input, other, out=out)
     except CALL_ERRORS as error:
         raise explained(error, gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out}) from None
-    return _reject(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
+    return raise_no_overload(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
+
+
+def gt_operator(input, other, out=None):
+    """gt.Tensor(Tensor self, Tensor other) -> Tensor
+    gt.Scalar(Tensor self, Scalar other) -> Tensor
+    gt(input, other, *, out=None)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return gt_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return gt_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(error, gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
 
 
 def gt__Scalar(input, other):
     """gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(gt__Scalar, input):
         return call(gt__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "gt_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "gt_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gt__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10049,8 +10854,11 @@ def gt_Scalar_out(input, other, *, out):
     """gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(gt_Scalar_out, input, out):
         return call(gt_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "gt", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "gt", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gt_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -10140,8 +10948,11 @@ def ge_Scalar(input, other, *, out=None):
         return call(ge_Scalar, input, other, out=out)
     if out is not None:
         return ge_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "ge", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "ge", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ge_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10152,7 +10963,7 @@ def ge_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def ge(input, other, *, out=None, _reject=raise_no_overload):
+def ge(input, other, *, out=None):
     """ge.Tensor(Tensor self, Tensor other) -> Tensor
     ge.Scalar(Tensor self, Scalar other) -> Tensor
     ge(input, other, *, out=None)
@@ -10164,15 +10975,33 @@ def ge(input, other, *, out=None, _reject=raise_no_overload):
             return ge_Scalar(input, other, out=out)
     except CALL_ERRORS as error:
         raise explained(error, ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out}) from None
-    return _reject(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
+    return raise_no_overload(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
+
+
+def ge_operator(input, other, out=None):
+    """ge.Tensor(Tensor self, Tensor other) -> Tensor
+    ge.Scalar(Tensor self, Scalar other) -> Tensor
+    ge(input, other, *, out=None)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return ge_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return ge_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(error, ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
 
 
 def ge__Scalar(input, other):
     """ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(ge__Scalar, input):
         return call(ge__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "ge_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "ge_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ge__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10216,8 +11045,11 @@ def ge_Scalar_out(input, other, *, out):
     """ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(ge_Scalar_out, input, out):
         return call(ge_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "ge", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "ge", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, ge_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -10585,10 +11417,13 @@ def bitwise_and_Scalar_Tensor(input, other):
     """bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(bitwise_and_Scalar_Tensor, other):
         return call(bitwise_and_Scalar_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(bitwise_and_Scalar_Tensor, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bitwise_and", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(bitwise_and_Scalar_Tensor, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bitwise_and", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_and_Scalar_Tensor, input, other)
     try:
         return ops.bitwise_and(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -10604,8 +11439,11 @@ def bitwise_and_Scalar(input, other, *, out=None):
         return call(bitwise_and_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_and_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_and", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_and", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_and_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10616,7 +11454,7 @@ def bitwise_and_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
+def bitwise_and(input, other, *, out=None):
     """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
@@ -10638,7 +11476,34 @@ def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
             (input, other),
             {"out": out},
         ) from None
-    return _reject(
+    return raise_no_overload(
+        bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
+    )
+
+
+def bitwise_and_operator(input, other, out=None):
+    """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_and(input, other, *, out=None)
+    bitwise_and(input, other)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_and_Tensor(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_and_Scalar_Tensor(input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_and_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            bitwise_and,
+            (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
         bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
     )
 
@@ -10647,8 +11512,11 @@ def bitwise_and__Scalar(input, other):
     """bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_and__Scalar, input):
         return call(bitwise_and__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_and_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_and_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_and__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10663,7 +11531,7 @@ def bitwise_and__Scalar(input, other):
     return input
 
 
-def bitwise_and_(input, other, *, _reject=raise_no_overload):
+def bitwise_and_(input, other):
     """bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_and_(input, other)
@@ -10675,15 +11543,18 @@ def bitwise_and_(input, other, *, _reject=raise_no_overload):
             return bitwise_and__Scalar(input, other)
     except CALL_ERRORS as error:
         raise explained(error, bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {}) from None
-    return _reject(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
+    return raise_no_overload(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
 
 
 def bitwise_and_Scalar_out(input, other, *, out):
     """bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_and_Scalar_out, input, out):
         return call(bitwise_and_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_and", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_and", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_and_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -10779,10 +11650,13 @@ def bitwise_or_Scalar_Tensor(input, other):
     """bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(bitwise_or_Scalar_Tensor, other):
         return call(bitwise_or_Scalar_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(bitwise_or_Scalar_Tensor, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bitwise_or", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(bitwise_or_Scalar_Tensor, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bitwise_or", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_or_Scalar_Tensor, input, other)
     try:
         return ops.bitwise_or(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -10798,8 +11672,11 @@ def bitwise_or_Scalar(input, other, *, out=None):
         return call(bitwise_or_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_or_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_or", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_or", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_or_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10810,7 +11687,7 @@ def bitwise_or_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
+def bitwise_or(input, other, *, out=None):
     """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
@@ -10832,7 +11709,34 @@ def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
             (input, other),
             {"out": out},
         ) from None
-    return _reject(
+    return raise_no_overload(
+        bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
+    )
+
+
+def bitwise_or_operator(input, other, out=None):
+    """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_or(input, other, *, out=None)
+    bitwise_or(input, other)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_or_Tensor(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_or_Scalar_Tensor(input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_or_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            bitwise_or,
+            (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
         bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
     )
 
@@ -10841,8 +11745,11 @@ def bitwise_or__Scalar(input, other):
     """bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_or__Scalar, input):
         return call(bitwise_or__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_or_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_or_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_or__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -10857,7 +11764,7 @@ def bitwise_or__Scalar(input, other):
     return input
 
 
-def bitwise_or_(input, other, *, _reject=raise_no_overload):
+def bitwise_or_(input, other):
     """bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_or_(input, other)
@@ -10869,15 +11776,18 @@ def bitwise_or_(input, other, *, _reject=raise_no_overload):
             return bitwise_or__Scalar(input, other)
     except CALL_ERRORS as error:
         raise explained(error, bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {}) from None
-    return _reject(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
+    return raise_no_overload(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
 
 
 def bitwise_or_Scalar_out(input, other, *, out):
     """bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_or_Scalar_out, input, out):
         return call(bitwise_or_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_or", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_or", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_or_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -10973,10 +11883,13 @@ def bitwise_xor_Scalar_Tensor(input, other):
     """bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(bitwise_xor_Scalar_Tensor, other):
         return call(bitwise_xor_Scalar_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(bitwise_xor_Scalar_Tensor, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bitwise_xor", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(bitwise_xor_Scalar_Tensor, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bitwise_xor", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_xor_Scalar_Tensor, input, other)
     try:
         return ops.bitwise_xor(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -10992,8 +11905,11 @@ def bitwise_xor_Scalar(input, other, *, out=None):
         return call(bitwise_xor_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_xor_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_xor", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_xor", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_xor_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -11004,7 +11920,7 @@ def bitwise_xor_Scalar(input, other, *, out=None):
         raise in_torchs_words(error) from None
 
 
-def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
+def bitwise_xor(input, other, *, out=None):
     """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
@@ -11026,7 +11942,34 @@ def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
             (input, other),
             {"out": out},
         ) from None
-    return _reject(
+    return raise_no_overload(
+        bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
+    )
+
+
+def bitwise_xor_operator(input, other, out=None):
+    """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_xor(input, other, *, out=None)
+    bitwise_xor(input, other)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_xor_Tensor(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_xor_Scalar_Tensor(input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_xor_Scalar(input, other, out=out)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            bitwise_xor,
+            (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
         bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
     )
 
@@ -11035,8 +11978,11 @@ def bitwise_xor__Scalar(input, other):
     """bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_xor__Scalar, input):
         return call(bitwise_xor__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_xor_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_xor_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_xor__Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -11051,7 +11997,7 @@ def bitwise_xor__Scalar(input, other):
     return input
 
 
-def bitwise_xor_(input, other, *, _reject=raise_no_overload):
+def bitwise_xor_(input, other):
     """bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_xor_(input, other)
@@ -11063,15 +12009,18 @@ def bitwise_xor_(input, other, *, _reject=raise_no_overload):
             return bitwise_xor__Scalar(input, other)
     except CALL_ERRORS as error:
         raise explained(error, bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {}) from None
-    return _reject(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
+    return raise_no_overload(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
 
 
 def bitwise_xor_Scalar_out(input, other, *, out):
     """bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_xor_Scalar_out, input, out):
         return call(bitwise_xor_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_xor", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_xor", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_xor_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -11174,8 +12123,11 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
         return call(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_left_shift_Tensor_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_left_shift", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_left_shift", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_left_shift_Tensor_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -11190,8 +12142,11 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
     """bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_left_shift__Tensor_Scalar, input):
         return call(bitwise_left_shift__Tensor_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_left_shift_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_left_shift_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_left_shift__Tensor_Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -11206,7 +12161,7 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
     return input
 
 
-def bitwise_left_shift_(input, other, *, _reject=raise_no_overload):
+def bitwise_left_shift_(input, other):
     """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_left_shift_(input, other)
@@ -11224,7 +12179,7 @@ def bitwise_left_shift_(input, other, *, _reject=raise_no_overload):
             (input, other),
             {},
         ) from None
-    return _reject(
+    return raise_no_overload(
         bitwise_left_shift_, (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar), (input, other), {}
     )
 
@@ -11233,8 +12188,11 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     """bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_left_shift_Tensor_Scalar_out, input, out):
         return call(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_left_shift", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_left_shift", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -11260,10 +12218,13 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
     """bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(bitwise_left_shift_Scalar_Tensor, other):
         return call(bitwise_left_shift_Scalar_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(bitwise_left_shift_Scalar_Tensor, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bitwise_left_shift", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(bitwise_left_shift_Scalar_Tensor, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bitwise_left_shift", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_left_shift_Scalar_Tensor, input, other)
     try:
         return ops.bitwise_left_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -11272,7 +12233,7 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
         ) from None
 
 
-def bitwise_left_shift(input, other, *, out=None, _reject=raise_no_overload):
+def bitwise_left_shift(input, other, *, out=None):
     """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
     bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
@@ -11294,7 +12255,37 @@ def bitwise_left_shift(input, other, *, out=None, _reject=raise_no_overload):
             (input, other),
             {"out": out},
         ) from None
-    return _reject(
+    return raise_no_overload(
+        bitwise_left_shift,
+        (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
+        (input, other),
+        {"out": out},
+    )
+
+
+def bitwise_left_shift_operator(input, other, out=None):
+    """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    bitwise_left_shift(input, other, *, out=None)
+    bitwise_left_shift(input, other)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_left_shift_Tensor(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_left_shift_Scalar_Tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            bitwise_left_shift,
+            (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
         bitwise_left_shift,
         (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
         (input, other),
@@ -11389,8 +12380,11 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
         return call(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_right_shift_Tensor_Scalar_out(input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_right_shift", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_right_shift", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_right_shift_Tensor_Scalar, input, other, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -11405,8 +12399,11 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
     """bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_right_shift__Tensor_Scalar, input):
         return call(bitwise_right_shift__Tensor_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_right_shift_", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_right_shift_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_right_shift__Tensor_Scalar, input, other)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -11421,7 +12418,7 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
     return input
 
 
-def bitwise_right_shift_(input, other, *, _reject=raise_no_overload):
+def bitwise_right_shift_(input, other):
     """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_right_shift_(input, other)
@@ -11439,7 +12436,7 @@ def bitwise_right_shift_(input, other, *, _reject=raise_no_overload):
             (input, other),
             {},
         ) from None
-    return _reject(
+    return raise_no_overload(
         bitwise_right_shift_, (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar), (input, other), {}
     )
 
@@ -11448,8 +12445,11 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     """bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bitwise_right_shift_Tensor_Scalar_out, input, out):
         return call(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "bitwise_right_shift", "other", 2)
+    try:
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "bitwise_right_shift", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -11475,10 +12475,13 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
     """bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(bitwise_right_shift_Scalar_Tensor, other):
         return call(bitwise_right_shift_Scalar_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(bitwise_right_shift_Scalar_Tensor, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bitwise_right_shift", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(bitwise_right_shift_Scalar_Tensor, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bitwise_right_shift", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bitwise_right_shift_Scalar_Tensor, input, other)
     try:
         return ops.bitwise_right_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -11487,7 +12490,7 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
         ) from None
 
 
-def bitwise_right_shift(input, other, *, out=None, _reject=raise_no_overload):
+def bitwise_right_shift(input, other, *, out=None):
     """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
     bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
@@ -11509,7 +12512,37 @@ def bitwise_right_shift(input, other, *, out=None, _reject=raise_no_overload):
             (input, other),
             {"out": out},
         ) from None
-    return _reject(
+    return raise_no_overload(
+        bitwise_right_shift,
+        (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
+        (input, other),
+        {"out": out},
+    )
+
+
+def bitwise_right_shift_operator(input, other, out=None):
+    """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    bitwise_right_shift(input, other, *, out=None)
+    bitwise_right_shift(input, other)
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_right_shift_Tensor(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_right_shift_Scalar_Tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            bitwise_right_shift,
+            (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
         bitwise_right_shift,
         (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
         (input, other),
@@ -11725,12 +12758,15 @@ def where_ScalarSelf(condition, input, other):
     """where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(where_ScalarSelf, condition, other):
         return call(where_ScalarSelf, condition, input, other)
-    if not isinstance(condition, Tensor):
-        return raise_bad_argument(where_ScalarSelf, condition, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(where_ScalarSelf, condition, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "where", "input", 2)
+    try:
+        if not isinstance(condition, Tensor):
+            return raise_bad_argument(where_ScalarSelf, condition, input, other)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(where_ScalarSelf, condition, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "where", "input", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, where_ScalarSelf, condition, input, other)
     try:
         return ops.where(condition, element_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -11741,12 +12777,15 @@ def where_ScalarOther(condition, input, other):
     """where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(where_ScalarOther, condition, input):
         return call(where_ScalarOther, condition, input, other)
-    if not isinstance(condition, Tensor):
-        return raise_bad_argument(where_ScalarOther, condition, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(where_ScalarOther, condition, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "where", "other", 3)
+    try:
+        if not isinstance(condition, Tensor):
+            return raise_bad_argument(where_ScalarOther, condition, input, other)
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(where_ScalarOther, condition, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "where", "other", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, where_ScalarOther, condition, input, other)
     try:
         return ops.where(condition, input, element_beside(other, input))
     except CALL_ERRORS as error:
@@ -11757,12 +12796,15 @@ def where_Scalar(condition, input, other):
     """where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(where_Scalar, condition):
         return call(where_Scalar, condition, input, other)
-    if not isinstance(condition, Tensor):
-        return raise_bad_argument(where_Scalar, condition, input, other)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "where", "input", 2)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "where", "other", 3)
+    try:
+        if not isinstance(condition, Tensor):
+            return raise_bad_argument(where_Scalar, condition, input, other)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "where", "input", 2)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "where", "other", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, where_Scalar, condition, input, other)
     try:
         return composite.where_scalar(condition, input, other)
     except CALL_ERRORS as error:
@@ -11822,8 +12864,11 @@ def masked_fill_Scalar(input, mask, value):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
     if state.interceptors and intercepts(masked_fill_Scalar, input, mask):
         return call(masked_fill_Scalar, input, mask, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "masked_fill", "value", 3)
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "masked_fill", "value", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, masked_fill_Scalar, input, mask, value)
     try:
         input_array = input._mt_array
         mask_array = mask._mt_array
@@ -11849,8 +12894,11 @@ def masked_fill__Scalar(input, mask, value):
     """masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)"""
     if state.interceptors and intercepts(masked_fill__Scalar, input, mask):
         return call(masked_fill__Scalar, input, mask, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "masked_fill_", "value", 3)
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "masked_fill_", "value", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, masked_fill__Scalar, input, mask, value)
     try:
         input_array = input._mt_array
         mask_array = mask._mt_array
@@ -11978,8 +13026,11 @@ def lerp_Scalar(input, end, weight, *, out=None):
         return call(lerp_Scalar, input, end, weight, out=out)
     if out is not None:
         return lerp_Scalar_out(input, end, weight, out=out)
-    if type(weight) is not int and type(weight) is not float:
-        weight = scalar_of(weight, "lerp", "weight", 3)
+    try:
+        if type(weight) is not int and type(weight) is not float:
+            weight = scalar_of(weight, "lerp", "weight", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lerp_Scalar, input, end, weight, out=out)
     try:
         input_array = input._mt_array
         end_array = end._mt_array
@@ -12004,8 +13055,11 @@ def lerp__Scalar(input, end, weight):
     """lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)"""
     if state.interceptors and intercepts(lerp__Scalar, input, end):
         return call(lerp__Scalar, input, end, weight)
-    if type(weight) is not int and type(weight) is not float:
-        weight = scalar_of(weight, "lerp_", "weight", 3)
+    try:
+        if type(weight) is not int and type(weight) is not float:
+            weight = scalar_of(weight, "lerp_", "weight", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lerp__Scalar, input, end, weight)
     try:
         input_array = input._mt_array
         end_array = end._mt_array
@@ -12035,8 +13089,11 @@ def lerp_Scalar_out(input, end, weight, *, out):
     """lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(lerp_Scalar_out, input, end, out):
         return call(lerp_Scalar_out, input, end, weight, out=out)
-    if type(weight) is not int and type(weight) is not float:
-        weight = scalar_of(weight, "lerp", "weight", 3)
+    try:
+        if type(weight) is not int and type(weight) is not float:
+            weight = scalar_of(weight, "lerp", "weight", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, lerp_Scalar_out, input, end, weight, out=out)
     try:
         input_array = input._mt_array
         end_array = end._mt_array
@@ -12194,8 +13251,11 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
         return call(addcmul, input, tensor1, tensor2, value=value, out=out)
     if out is not None:
         return addcmul_out(input, tensor1, tensor2, value=value, out=out)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "addcmul", "value")
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "addcmul", "value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addcmul, input, tensor1, tensor2, value=value, out=out)
     try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
@@ -12227,8 +13287,11 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         return old_call(addcmul_, (addcmul_,), (input, tensor1, tensor2, *more), {"value": value})
     if state.interceptors and intercepts(addcmul_, input, tensor1, tensor2):
         return call(addcmul_, input, tensor1, tensor2, value=value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "addcmul_", "value")
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "addcmul_", "value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addcmul_, input, tensor1, tensor2, value=value)
     try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
@@ -12263,8 +13326,11 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     """addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(addcmul_out, input, tensor1, tensor2, out):
         return call(addcmul_out, input, tensor1, tensor2, value=value, out=out)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "addcmul", "value")
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "addcmul", "value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addcmul_out, input, tensor1, tensor2, value=value, out=out)
     try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
@@ -12300,8 +13366,11 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
         return call(addcdiv, input, tensor1, tensor2, value=value, out=out)
     if out is not None:
         return addcdiv_out(input, tensor1, tensor2, value=value, out=out)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "addcdiv", "value")
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "addcdiv", "value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addcdiv, input, tensor1, tensor2, value=value, out=out)
     try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
@@ -12336,8 +13405,11 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
         return old_call(addcdiv_, (addcdiv_,), (input, tensor1, tensor2, *more), {"value": value})
     if state.interceptors and intercepts(addcdiv_, input, tensor1, tensor2):
         return call(addcdiv_, input, tensor1, tensor2, value=value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "addcdiv_", "value")
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "addcdiv_", "value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addcdiv_, input, tensor1, tensor2, value=value)
     try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
@@ -12375,8 +13447,11 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     """addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(addcdiv_out, input, tensor1, tensor2, out):
         return call(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "addcdiv", "value")
+    try:
+        if type(value) is not int and type(value) is not float:
+            value = scalar_of(value, "addcdiv", "value")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
@@ -12515,12 +13590,15 @@ def clip_default(input, min=None, max=None, *, out=None):
         return call(clip_default, input, min, max, out=out)
     if out is not None:
         return clip_default_out(input, min, max, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(clip_default, input, min, max, out=out)
-    if min is not None and type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clip", "min", 2)
-    if max is not None and type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clip", "max", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(clip_default, input, min, max, out=out)
+        if min is not None and type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clip", "min", 2)
+        if max is not None and type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clip", "max", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clip_default, input, min, max, out=out)
     try:
         return ops.clamp(input, min, max)
     except CALL_ERRORS as error:
@@ -12531,12 +13609,15 @@ def clip__default(input, min=None, max=None):
     """clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(clip__default, input):
         return call(clip__default, input, min, max)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(clip__default, input, min, max)
-    if min is not None and type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clip_", "min", 2)
-    if max is not None and type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clip_", "max", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(clip__default, input, min, max)
+        if min is not None and type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clip_", "min", 2)
+        if max is not None and type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clip_", "max", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clip__default, input, min, max)
     return input.clamp_(min, max)
 
 
@@ -12544,14 +13625,17 @@ def clip_default_out(input, min=None, max=None, *, out):
     """clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(clip_default_out, input, out):
         return call(clip_default_out, input, min, max, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(clip_default_out, input, min, max, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(clip_default_out, input, min, max, out=out)
-    if min is not None and type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "clip", "min", 2)
-    if max is not None and type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "clip", "max", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(clip_default_out, input, min, max, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(clip_default_out, input, min, max, out=out)
+        if min is not None and type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "clip", "min", 2)
+        if max is not None and type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "clip", "max", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, clip_default_out, input, min, max, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("clip", input, out)
     return ops.clamp(input, min, max, out=out)
@@ -12692,10 +13776,13 @@ def multiply_Scalar(input, other):
     """multiply.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(multiply_Scalar, input):
         return call(multiply_Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(multiply_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "multiply", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(multiply_Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "multiply", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, multiply_Scalar, input, other)
     try:
         return ops.mul(input, other)
     except CALL_ERRORS as error:
@@ -12706,10 +13793,13 @@ def multiply__Scalar(input, other):
     """multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(multiply__Scalar, input):
         return call(multiply__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(multiply__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "multiply_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(multiply__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "multiply_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, multiply__Scalar, input, other)
     return input.mul_(other)
 
 
@@ -12719,18 +13809,21 @@ def subtract(input, other, *, alpha=1, out=None):
         return call(subtract, input, other, alpha=alpha, out=out)
     if out is not None:
         return subtract_out(input, other, alpha=alpha, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "subtract", "alpha")
+    try:
+        if type(input) is not Tensor:
+            operand = as_operand(input)
+            if operand is None:
+                return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
+            input = operand
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "subtract", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, subtract, input, other, alpha=alpha, out=out)
     try:
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
@@ -12741,15 +13834,18 @@ def subtract_(input, other, *, alpha=1):
     """subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(subtract_, input, other):
         return call(subtract_, input, other, alpha=alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(subtract_, input, other, alpha=alpha)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
+    try:
+        if not isinstance(input, Tensor):
             return raise_bad_argument(subtract_, input, other, alpha=alpha)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "subtract_", "alpha")
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(subtract_, input, other, alpha=alpha)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "subtract_", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, subtract_, input, other, alpha=alpha)
     return input.sub_(other, alpha=alpha)
 
 
@@ -12757,20 +13853,23 @@ def subtract_out(input, other, *, alpha=1, out):
     """subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(subtract_out, input, other, out):
         return call(subtract_out, input, other, alpha=alpha, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
+    try:
+        if not isinstance(out, Tensor):
             return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
-        other = operand
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "subtract", "alpha")
+        if type(input) is not Tensor:
+            operand = as_operand(input)
+            if operand is None:
+                return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
+            input = operand
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
+            other = operand
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "subtract", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, subtract_out, input, other, alpha=alpha, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("subtract", input, other, out)
     return ops.sub(input, other, alpha=alpha, out=out)
@@ -12780,12 +13879,15 @@ def subtract_Scalar(input, other, alpha=1):
     """subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(subtract_Scalar, input):
         return call(subtract_Scalar, input, other, alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(subtract_Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "subtract", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "subtract", "alpha", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(subtract_Scalar, input, other, alpha)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "subtract", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "subtract", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, subtract_Scalar, input, other, alpha)
     try:
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
@@ -12796,12 +13898,15 @@ def subtract__Scalar(input, other, alpha=1):
     """subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(subtract__Scalar, input):
         return call(subtract__Scalar, input, other, alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(subtract__Scalar, input, other, alpha)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "subtract_", "other", 2)
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "subtract_", "alpha", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(subtract__Scalar, input, other, alpha)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "subtract_", "other", 2)
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "subtract_", "alpha", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, subtract__Scalar, input, other, alpha)
     return input.sub_(other, alpha=alpha)
 
 
@@ -12866,10 +13971,13 @@ def divide_Scalar(input, other):
     """divide.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(divide_Scalar, input):
         return call(divide_Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(divide_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "divide", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(divide_Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "divide", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide_Scalar, input, other)
     try:
         return ops.div(input, other)
     except CALL_ERRORS as error:
@@ -12880,10 +13988,13 @@ def divide__Scalar(input, other):
     """divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(divide__Scalar, input):
         return call(divide__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(divide__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "divide_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(divide__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "divide_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide__Scalar, input, other)
     return input.div_(other)
 
 
@@ -12893,18 +14004,21 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
         return call(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     if out is not None:
         return divide_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-        other = operand
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+    try:
+        if type(input) is not Tensor:
+            operand = as_operand(input)
+            if operand is None:
+                return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+            input = operand
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+            other = operand
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     try:
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -12935,15 +14049,18 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
     """divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"""
     if state.interceptors and intercepts(divide__Tensor_mode, input, other):
         return call(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
+    try:
+        if not isinstance(input, Tensor):
             return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
-        other = operand
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
+            other = operand
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
     return input.div_(other, rounding_mode=rounding_mode)
 
 
@@ -12967,20 +14084,23 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
     """divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(divide_Tensor_mode_out, input, other, out):
         return call(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
+    try:
+        if not isinstance(out, Tensor):
             return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-        other = operand
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+        if type(input) is not Tensor:
+            operand = as_operand(input)
+            if operand is None:
+                return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+            input = operand
+        if type(other) is not Tensor:
+            operand = as_operand(other)
+            if operand is None:
+                return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+            other = operand
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("divide", input, other, out)
     return ops.div(input, other, rounding_mode=rounding_mode, out=out)
@@ -12990,12 +14110,15 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
     """divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
     if state.interceptors and intercepts(divide_Scalar_mode, input):
         return call(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "divide", "other", 2)
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "divide", "other", 2)
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -13006,12 +14129,15 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
     """divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
     if state.interceptors and intercepts(divide__Scalar_mode, input):
         return call(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "divide_", "other", 2)
-    if rounding_mode is not None and type(rounding_mode) is not str:
-        rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "divide_", "other", 2)
+        if rounding_mode is not None and type(rounding_mode) is not str:
+            rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
     return input.div_(other, rounding_mode=rounding_mode)
 
 
@@ -13076,10 +14202,13 @@ def true_divide_Scalar(input, other):
     """true_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(true_divide_Scalar, input):
         return call(true_divide_Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(true_divide_Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "true_divide", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(true_divide_Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "true_divide", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, true_divide_Scalar, input, other)
     try:
         return ops.div(input, other)
     except CALL_ERRORS as error:
@@ -13090,10 +14219,13 @@ def true_divide__Scalar(input, other):
     """true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(true_divide__Scalar, input):
         return call(true_divide__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(true_divide__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "true_divide_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(true_divide__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "true_divide_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, true_divide__Scalar, input, other)
     return input.div_(other)
 
 
@@ -13379,10 +14511,13 @@ def float_power_Scalar(input, exponent, *, out=None):
         return call(float_power_Scalar, input, exponent, out=out)
     if out is not None:
         return float_power_Scalar_out(input, exponent, out=out)
-    if not isinstance(exponent, Tensor):
-        return raise_bad_argument(float_power_Scalar, input, exponent, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "float_power", "input", 1)
+    try:
+        if not isinstance(exponent, Tensor):
+            return raise_bad_argument(float_power_Scalar, input, exponent, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "float_power", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, float_power_Scalar, input, exponent, out=out)
     try:
         return composite.float_power(input, exponent)
     except CALL_ERRORS as error:
@@ -13393,12 +14528,15 @@ def float_power_Scalar_out(input, exponent, *, out):
     """float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(float_power_Scalar_out, exponent, out):
         return call(float_power_Scalar_out, input, exponent, out=out)
-    if not isinstance(exponent, Tensor):
-        return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "float_power", "input", 1)
+    try:
+        if not isinstance(exponent, Tensor):
+            return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "float_power", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, float_power_Scalar_out, input, exponent, out=out)
     if exponent._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("float_power", exponent, out)
     return composite.float_power_out(input, exponent, out=out)
@@ -13410,10 +14548,13 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
         return call(float_power_Tensor_Scalar, input, exponent, out=out)
     if out is not None:
         return float_power_Tensor_Scalar_out(input, exponent, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(float_power_Tensor_Scalar, input, exponent, out=out)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "float_power", "exponent", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(float_power_Tensor_Scalar, input, exponent, out=out)
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "float_power", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, float_power_Tensor_Scalar, input, exponent, out=out)
     try:
         return composite.float_power(input, exponent)
     except CALL_ERRORS as error:
@@ -13453,10 +14594,13 @@ def float_power__Scalar(input, exponent):
     """float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"""
     if state.interceptors and intercepts(float_power__Scalar, input):
         return call(float_power__Scalar, input, exponent)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(float_power__Scalar, input, exponent)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "float_power_", "exponent", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(float_power__Scalar, input, exponent)
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "float_power_", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, float_power__Scalar, input, exponent)
     return composite.float_power_(input, exponent)
 
 
@@ -13481,12 +14625,15 @@ def float_power_Tensor_Scalar_out(input, exponent, *, out):
     """float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(float_power_Tensor_Scalar_out, input, out):
         return call(float_power_Tensor_Scalar_out, input, exponent, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
-    if type(exponent) is not int and type(exponent) is not float:
-        exponent = scalar_of(exponent, "float_power", "exponent", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
+        if type(exponent) is not int and type(exponent) is not float:
+            exponent = scalar_of(exponent, "float_power", "exponent", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, float_power_Tensor_Scalar_out, input, exponent, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("float_power", input, out)
     return composite.float_power_out(input, exponent, out=out)
@@ -13537,10 +14684,13 @@ def greater_Scalar(input, other, *, out=None):
         return call(greater_Scalar, input, other, out=out)
     if out is not None:
         return greater_Scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_Scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "greater", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(greater_Scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "greater", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, greater_Scalar, input, other, out=out)
     try:
         return ops.gt(input, other)
     except CALL_ERRORS as error:
@@ -13566,10 +14716,13 @@ def greater__Scalar(input, other):
     """greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater__Scalar, input):
         return call(greater__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "greater_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(greater__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "greater_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, greater__Scalar, input, other)
     return input.gt_(other)
 
 
@@ -13592,12 +14745,15 @@ def greater_Scalar_out(input, other, *, out):
     """greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater_Scalar_out, input, out):
         return call(greater_Scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_Scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(greater_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "greater", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(greater_Scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(greater_Scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "greater", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, greater_Scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater", input, out)
     return ops.gt(input, other, out=out)
@@ -13648,10 +14804,13 @@ def greater_equal_Scalar(input, other, *, out=None):
         return call(greater_equal_Scalar, input, other, out=out)
     if out is not None:
         return greater_equal_Scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal_Scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "greater_equal", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(greater_equal_Scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "greater_equal", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, greater_equal_Scalar, input, other, out=out)
     try:
         return ops.ge(input, other)
     except CALL_ERRORS as error:
@@ -13679,10 +14838,13 @@ def greater_equal__Scalar(input, other):
     """greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater_equal__Scalar, input):
         return call(greater_equal__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "greater_equal_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(greater_equal__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "greater_equal_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, greater_equal__Scalar, input, other)
     return input.ge_(other)
 
 
@@ -13707,12 +14869,15 @@ def greater_equal_Scalar_out(input, other, *, out):
     """greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater_equal_Scalar_out, input, out):
         return call(greater_equal_Scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "greater_equal", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "greater_equal", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, greater_equal_Scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater_equal", input, out)
     return ops.ge(input, other, out=out)
@@ -13763,10 +14928,13 @@ def less_Scalar(input, other, *, out=None):
         return call(less_Scalar, input, other, out=out)
     if out is not None:
         return less_Scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_Scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "less", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(less_Scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "less", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, less_Scalar, input, other, out=out)
     try:
         return ops.lt(input, other)
     except CALL_ERRORS as error:
@@ -13792,10 +14960,13 @@ def less__Scalar(input, other):
     """less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(less__Scalar, input):
         return call(less__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "less_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(less__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "less_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, less__Scalar, input, other)
     return input.lt_(other)
 
 
@@ -13818,12 +14989,15 @@ def less_Scalar_out(input, other, *, out):
     """less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(less_Scalar_out, input, out):
         return call(less_Scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_Scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(less_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "less", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(less_Scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(less_Scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "less", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, less_Scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less", input, out)
     return ops.lt(input, other, out=out)
@@ -13874,10 +15048,13 @@ def less_equal_Scalar(input, other, *, out=None):
         return call(less_equal_Scalar, input, other, out=out)
     if out is not None:
         return less_equal_Scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal_Scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "less_equal", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(less_equal_Scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "less_equal", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, less_equal_Scalar, input, other, out=out)
     try:
         return ops.le(input, other)
     except CALL_ERRORS as error:
@@ -13905,10 +15082,13 @@ def less_equal__Scalar(input, other):
     """less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(less_equal__Scalar, input):
         return call(less_equal__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "less_equal_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(less_equal__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "less_equal_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, less_equal__Scalar, input, other)
     return input.le_(other)
 
 
@@ -13931,12 +15111,15 @@ def less_equal_Scalar_out(input, other, *, out):
     """less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(less_equal_Scalar_out, input, out):
         return call(less_equal_Scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "less_equal", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "less_equal", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, less_equal_Scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less_equal", input, out)
     return ops.le(input, other, out=out)
@@ -13987,10 +15170,13 @@ def not_equal_Scalar(input, other, *, out=None):
         return call(not_equal_Scalar, input, other, out=out)
     if out is not None:
         return not_equal_Scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal_Scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "not_equal", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(not_equal_Scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "not_equal", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, not_equal_Scalar, input, other, out=out)
     try:
         return ops.ne(input, other)
     except CALL_ERRORS as error:
@@ -14016,10 +15202,13 @@ def not_equal__Scalar(input, other):
     """not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(not_equal__Scalar, input):
         return call(not_equal__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal__Scalar, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "not_equal_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(not_equal__Scalar, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "not_equal_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, not_equal__Scalar, input, other)
     return input.ne_(other)
 
 
@@ -14042,12 +15231,15 @@ def not_equal_Scalar_out(input, other, *, out):
     """not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(not_equal_Scalar_out, input, out):
         return call(not_equal_Scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "not_equal", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "not_equal", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, not_equal_Scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("not_equal", input, out)
     return ops.ne(input, other, out=out)
@@ -14071,12 +15263,15 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
         return call(nan_to_num, input, nan, posinf, neginf, out=out)
     if out is not None:
         return nan_to_num_out(input, nan, posinf, neginf, out=out)
-    if nan is not None and type(nan) is not float:
-        nan = float_of(nan, "nan_to_num", "nan", 2)
-    if posinf is not None and type(posinf) is not float:
-        posinf = float_of(posinf, "nan_to_num", "posinf", 3)
-    if neginf is not None and type(neginf) is not float:
-        neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+    try:
+        if nan is not None and type(nan) is not float:
+            nan = float_of(nan, "nan_to_num", "nan", 2)
+        if posinf is not None and type(posinf) is not float:
+            posinf = float_of(posinf, "nan_to_num", "posinf", 3)
+        if neginf is not None and type(neginf) is not float:
+            neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nan_to_num, input, nan, posinf, neginf, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -14104,12 +15299,15 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
     """nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(nan_to_num_, input):
         return call(nan_to_num_, input, nan, posinf, neginf)
-    if nan is not None and type(nan) is not float:
-        nan = float_of(nan, "nan_to_num_", "nan", 2)
-    if posinf is not None and type(posinf) is not float:
-        posinf = float_of(posinf, "nan_to_num_", "posinf", 3)
-    if neginf is not None and type(neginf) is not float:
-        neginf = float_of(neginf, "nan_to_num_", "neginf", 4)
+    try:
+        if nan is not None and type(nan) is not float:
+            nan = float_of(nan, "nan_to_num_", "nan", 2)
+        if posinf is not None and type(posinf) is not float:
+            posinf = float_of(posinf, "nan_to_num_", "posinf", 3)
+        if neginf is not None and type(neginf) is not float:
+            neginf = float_of(neginf, "nan_to_num_", "neginf", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nan_to_num_, input, nan, posinf, neginf)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -14139,12 +15337,15 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
     """nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nan_to_num_out, input, out):
         return call(nan_to_num_out, input, nan, posinf, neginf, out=out)
-    if nan is not None and type(nan) is not float:
-        nan = float_of(nan, "nan_to_num", "nan", 2)
-    if posinf is not None and type(posinf) is not float:
-        posinf = float_of(posinf, "nan_to_num", "posinf", 3)
-    if neginf is not None and type(neginf) is not float:
-        neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+    try:
+        if nan is not None and type(nan) is not float:
+            nan = float_of(nan, "nan_to_num", "nan", 2)
+        if posinf is not None and type(posinf) is not float:
+            posinf = float_of(posinf, "nan_to_num", "posinf", 3)
+        if neginf is not None and type(neginf) is not float:
+            neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nan_to_num_out, input, nan, posinf, neginf, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -14166,18 +15367,23 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
         return call(isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     if out is not None:
         return isin_Tensor_Tensor_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    if not isinstance(elements, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+    try:
+        if not isinstance(elements, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if not isinstance(test_elements, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if assume_unique is not False and assume_unique is not True:
+            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+        if invert is not False and invert is not True:
+            invert = bool_of(invert, "isin", "invert")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if not isinstance(test_elements, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    if assume_unique is not False and assume_unique is not True:
-        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert is not False and invert is not True:
-        invert = bool_of(invert, "isin", "invert")
     return composite.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
 
 
@@ -14187,22 +15393,27 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
         return call(
             isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if not isinstance(elements, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+    try:
+        if not isinstance(elements, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if not isinstance(test_elements, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if assume_unique is not False and assume_unique is not True:
+            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+        if invert is not False and invert is not True:
+            invert = bool_of(invert, "isin", "invert")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if not isinstance(test_elements, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    if assume_unique is not False and assume_unique is not True:
-        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert is not False and invert is not True:
-        invert = bool_of(invert, "isin", "invert")
     if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("isin", elements, test_elements, out)
     return composite.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
@@ -14214,16 +15425,21 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
         return call(isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     if out is not None:
         return isin_Tensor_Scalar_out(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
-    if not isinstance(elements, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+    try:
+        if not isinstance(elements, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if type(test_element) is not int and type(test_element) is not float:
+            test_element = scalar_of(test_element, "isin", "test_element", 2)
+        if assume_unique is not False and assume_unique is not True:
+            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+        if invert is not False and invert is not True:
+            invert = bool_of(invert, "isin", "invert")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
         )
-    if type(test_element) is not int and type(test_element) is not float:
-        test_element = scalar_of(test_element, "isin", "test_element", 2)
-    if assume_unique is not False and assume_unique is not True:
-        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert is not False and invert is not True:
-        invert = bool_of(invert, "isin", "invert")
     try:
         return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
@@ -14234,20 +15450,25 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
     """isin.Tensor_Scalar_out(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(isin_Tensor_Scalar_out, elements, out):
         return call(isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
-    if not isinstance(elements, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+    try:
+        if not isinstance(elements, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if type(test_element) is not int and type(test_element) is not float:
+            test_element = scalar_of(test_element, "isin", "test_element", 2)
+        if assume_unique is not False and assume_unique is not True:
+            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+        if invert is not False and invert is not True:
+            invert = bool_of(invert, "isin", "invert")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
         )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-        )
-    if type(test_element) is not int and type(test_element) is not float:
-        test_element = scalar_of(test_element, "isin", "test_element", 2)
-    if assume_unique is not False and assume_unique is not True:
-        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert is not False and invert is not True:
-        invert = bool_of(invert, "isin", "invert")
     if elements._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("isin", elements, out)
     return write_out(out, composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert))
@@ -14259,16 +15480,21 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
         return call(isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     if out is not None:
         return isin_Scalar_Tensor_out(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    if not isinstance(test_elements, Tensor):
-        return raise_bad_argument(
-            isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+    try:
+        if not isinstance(test_elements, Tensor):
+            return raise_bad_argument(
+                isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if type(element) is not int and type(element) is not float:
+            element = scalar_of(element, "isin", "element", 1)
+        if assume_unique is not False and assume_unique is not True:
+            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+        if invert is not False and invert is not True:
+            invert = bool_of(invert, "isin", "invert")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if type(element) is not int and type(element) is not float:
-        element = scalar_of(element, "isin", "element", 1)
-    if assume_unique is not False and assume_unique is not True:
-        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert is not False and invert is not True:
-        invert = bool_of(invert, "isin", "invert")
     try:
         return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
@@ -14345,20 +15571,25 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
     """isin.Scalar_Tensor_out(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(isin_Scalar_Tensor_out, test_elements, out):
         return call(isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    if not isinstance(test_elements, Tensor):
-        return raise_bad_argument(
-            isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+    try:
+        if not isinstance(test_elements, Tensor):
+            return raise_bad_argument(
+                isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
+        if type(element) is not int and type(element) is not float:
+            element = scalar_of(element, "isin", "element", 1)
+        if assume_unique is not False and assume_unique is not True:
+            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+        if invert is not False and invert is not True:
+            invert = bool_of(invert, "isin", "invert")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    if type(element) is not int and type(element) is not float:
-        element = scalar_of(element, "isin", "element", 1)
-    if assume_unique is not False and assume_unique is not True:
-        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert is not False and invert is not True:
-        invert = bool_of(invert, "isin", "invert")
     if test_elements._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("isin", test_elements, out)
     return write_out(out, composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert))

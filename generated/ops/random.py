@@ -20,6 +20,7 @@ from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import random as composite
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -32,6 +33,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
@@ -46,12 +48,15 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(uniform_, input):
         return call(uniform_, input, from_, to, generator=generator)
-    if type(from_) is not float:
-        from_ = float_of(from_, "uniform_", "from", 2)
-    if type(to) is not float:
-        to = float_of(to, "uniform_", "to", 3)
-    if generator is not None:
-        generator = generator_of(generator, "uniform_", "generator")
+    try:
+        if type(from_) is not float:
+            from_ = float_of(from_, "uniform_", "from", 2)
+        if type(to) is not float:
+            to = float_of(to, "uniform_", "to", 3)
+        if generator is not None:
+            generator = generator_of(generator, "uniform_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, uniform_, input, from_, to, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -80,14 +85,17 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
     """uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(uniform_default, input):
         return call(uniform_default, input, from_, to, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(uniform_default, input, from_, to, generator=generator)
-    if type(from_) is not float:
-        from_ = float_of(from_, "uniform", "from", 2)
-    if type(to) is not float:
-        to = float_of(to, "uniform", "to", 3)
-    if generator is not None:
-        generator = generator_of(generator, "uniform", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(uniform_default, input, from_, to, generator=generator)
+        if type(from_) is not float:
+            from_ = float_of(from_, "uniform", "from", 2)
+        if type(to) is not float:
+            to = float_of(to, "uniform", "to", 3)
+        if generator is not None:
+            generator = generator_of(generator, "uniform", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, uniform_default, input, from_, to, generator=generator)
     return composite.uniform(input, from_, to, generator=generator)
 
 
@@ -98,12 +106,15 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_, input):
         return call(normal_, input, mean, std, generator=generator)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal_", "mean", 2)
-    if type(std) is not float:
-        std = float_of(std, "normal_", "std", 3)
-    if generator is not None:
-        generator = generator_of(generator, "normal_", "generator")
+    try:
+        if type(mean) is not float:
+            mean = float_of(mean, "normal_", "mean", 2)
+        if type(std) is not float:
+            std = float_of(std, "normal_", "std", 3)
+        if generator is not None:
+            generator = generator_of(generator, "normal_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_, input, mean, std, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -135,10 +146,13 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(bernoulli__float, input):
         return call(bernoulli__float, input, p, generator=generator)
-    if type(p) is not float:
-        p = float_of(p, "bernoulli_", "p", 2)
-    if generator is not None:
-        generator = generator_of(generator, "bernoulli_", "generator")
+    try:
+        if type(p) is not float:
+            p = float_of(p, "bernoulli_", "p", 2)
+        if generator is not None:
+            generator = generator_of(generator, "bernoulli_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bernoulli__float, input, p, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -170,8 +184,11 @@ def bernoulli__Tensor(input, p, *, generator=None):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(bernoulli__Tensor, input, p):
         return call(bernoulli__Tensor, input, p, generator=generator)
-    if generator is not None:
-        generator = generator_of(generator, "bernoulli_", "generator")
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "bernoulli_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bernoulli__Tensor, input, p, generator=generator)
     try:
         input_array = input._mt_array
         p_array = p._mt_array
@@ -219,12 +236,15 @@ def bernoulli_Tensor(input, p, *, generator=None):
     """bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(bernoulli_Tensor, input, p):
         return call(bernoulli_Tensor, input, p, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
-    if not isinstance(p, Tensor):
-        return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
-    if generator is not None:
-        generator = generator_of(generator, "bernoulli", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
+        if not isinstance(p, Tensor):
+            return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
+        if generator is not None:
+            generator = generator_of(generator, "bernoulli", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bernoulli_Tensor, input, p, generator=generator)
     return composite.bernoulli_tensor(input, p, generator=generator)
 
 
@@ -237,8 +257,11 @@ def bernoulli_default(input, *, generator=None, out=None):
         return call(bernoulli_default, input, generator=generator, out=out)
     if out is not None:
         return bernoulli_default_out(input, generator=generator, out=out)
-    if generator is not None:
-        generator = generator_of(generator, "bernoulli", "generator")
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "bernoulli", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bernoulli_default, input, generator=generator, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -262,8 +285,11 @@ def bernoulli_default_out(input, *, generator=None, out):
     """bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bernoulli_default_out, input, out):
         return call(bernoulli_default_out, input, generator=generator, out=out)
-    if generator is not None:
-        generator = generator_of(generator, "bernoulli", "generator")
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "bernoulli", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bernoulli_default_out, input, generator=generator, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -283,12 +309,15 @@ def bernoulli_p(input, p, *, generator=None):
     """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(bernoulli_p, input):
         return call(bernoulli_p, input, p, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(bernoulli_p, input, p, generator=generator)
-    if type(p) is not float:
-        p = float_of(p, "bernoulli", "p", 2)
-    if generator is not None:
-        generator = generator_of(generator, "bernoulli", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(bernoulli_p, input, p, generator=generator)
+        if type(p) is not float:
+            p = float_of(p, "bernoulli", "p", 2)
+        if generator is not None:
+            generator = generator_of(generator, "bernoulli", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bernoulli_p, input, p, generator=generator)
     node = None
     if (
         input._mt_edge is not None
@@ -328,8 +357,11 @@ def random__default(input, *, generator=None):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(random__default, input):
         return call(random__default, input, generator=generator)
-    if generator is not None:
-        generator = generator_of(generator, "random_", "generator")
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "random_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, random__default, input, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -358,10 +390,13 @@ def random_default(input, *, generator=None):
     """random(Tensor self, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(random_default, input):
         return call(random_default, input, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(random_default, input, generator=generator)
-    if generator is not None:
-        generator = generator_of(generator, "random", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(random_default, input, generator=generator)
+        if generator is not None:
+            generator = generator_of(generator, "random", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, random_default, input, generator=generator)
     return composite.random(input, generator=generator)
 
 
@@ -372,10 +407,13 @@ def random__to(input, to, *, generator=None):
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(random__to, input):
         return call(random__to, input, to, generator=generator)
-    if type(to) is not int or not -(2**63) <= to < 2**63:
-        to = int_of(to, "random_", "to", 2)
-    if generator is not None:
-        generator = generator_of(generator, "random_", "generator")
+    try:
+        if type(to) is not int or not -(2**63) <= to < 2**63:
+            to = int_of(to, "random_", "to", 2)
+        if generator is not None:
+            generator = generator_of(generator, "random_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, random__to, input, to, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -404,12 +442,15 @@ def random_to(input, to, *, generator=None):
     """random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(random_to, input):
         return call(random_to, input, to, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(random_to, input, to, generator=generator)
-    if type(to) is not int or not -(2**63) <= to < 2**63:
-        to = int_of(to, "random", "to", 2)
-    if generator is not None:
-        generator = generator_of(generator, "random", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(random_to, input, to, generator=generator)
+        if type(to) is not int or not -(2**63) <= to < 2**63:
+            to = int_of(to, "random", "to", 2)
+        if generator is not None:
+            generator = generator_of(generator, "random", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, random_to, input, to, generator=generator)
     try:
         return composite.random_to(input, to, generator=generator)
     except CALL_ERRORS as error:
@@ -423,12 +464,15 @@ def random__from(input, from_, to, *, generator=None):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(random__from, input):
         return call(random__from, input, from_, to, generator=generator)
-    if type(from_) is not int or not -(2**63) <= from_ < 2**63:
-        from_ = int_of(from_, "random_", "from", 2)
-    if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
-        to = int_of(to, "random_", "to", 3)
-    if generator is not None:
-        generator = generator_of(generator, "random_", "generator")
+    try:
+        if type(from_) is not int or not -(2**63) <= from_ < 2**63:
+            from_ = int_of(from_, "random_", "from", 2)
+        if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
+            to = int_of(to, "random_", "to", 3)
+        if generator is not None:
+            generator = generator_of(generator, "random_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, random__from, input, from_, to, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -473,14 +517,17 @@ def random_from(input, from_, to, *, generator=None):
     """random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(random_from, input):
         return call(random_from, input, from_, to, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(random_from, input, from_, to, generator=generator)
-    if type(from_) is not int or not -(2**63) <= from_ < 2**63:
-        from_ = int_of(from_, "random", "from", 2)
-    if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
-        to = int_of(to, "random", "to", 3)
-    if generator is not None:
-        generator = generator_of(generator, "random", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(random_from, input, from_, to, generator=generator)
+        if type(from_) is not int or not -(2**63) <= from_ < 2**63:
+            from_ = int_of(from_, "random", "from", 2)
+        if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
+            to = int_of(to, "random", "to", 3)
+        if generator is not None:
+            generator = generator_of(generator, "random", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, random_from, input, from_, to, generator=generator)
     try:
         return composite.random_from(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
@@ -494,10 +541,13 @@ def exponential_(input, lambd=1.0, *, generator=None):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(exponential_, input):
         return call(exponential_, input, lambd, generator=generator)
-    if type(lambd) is not float:
-        lambd = float_of(lambd, "exponential_", "lambd", 2)
-    if generator is not None:
-        generator = generator_of(generator, "exponential_", "generator")
+    try:
+        if type(lambd) is not float:
+            lambd = float_of(lambd, "exponential_", "lambd", 2)
+        if generator is not None:
+            generator = generator_of(generator, "exponential_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, exponential_, input, lambd, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -526,12 +576,15 @@ def exponential_default(input, lambd=1.0, *, generator=None):
     """exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(exponential_default, input):
         return call(exponential_default, input, lambd, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(exponential_default, input, lambd, generator=generator)
-    if type(lambd) is not float:
-        lambd = float_of(lambd, "exponential", "lambd", 2)
-    if generator is not None:
-        generator = generator_of(generator, "exponential", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(exponential_default, input, lambd, generator=generator)
+        if type(lambd) is not float:
+            lambd = float_of(lambd, "exponential", "lambd", 2)
+        if generator is not None:
+            generator = generator_of(generator, "exponential", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, exponential_default, input, lambd, generator=generator)
     return composite.exponential(input, lambd, generator=generator)
 
 
@@ -542,12 +595,15 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
     """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(cauchy_, input):
         return call(cauchy_, input, median, sigma, generator=generator)
-    if type(median) is not float:
-        median = float_of(median, "cauchy_", "median", 2)
-    if type(sigma) is not float:
-        sigma = float_of(sigma, "cauchy_", "sigma", 3)
-    if generator is not None:
-        generator = generator_of(generator, "cauchy_", "generator")
+    try:
+        if type(median) is not float:
+            median = float_of(median, "cauchy_", "median", 2)
+        if type(sigma) is not float:
+            sigma = float_of(sigma, "cauchy_", "sigma", 3)
+        if generator is not None:
+            generator = generator_of(generator, "cauchy_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cauchy_, input, median, sigma, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -576,14 +632,17 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
     """cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(cauchy_default, input):
         return call(cauchy_default, input, median, sigma, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cauchy_default, input, median, sigma, generator=generator)
-    if type(median) is not float:
-        median = float_of(median, "cauchy", "median", 2)
-    if type(sigma) is not float:
-        sigma = float_of(sigma, "cauchy", "sigma", 3)
-    if generator is not None:
-        generator = generator_of(generator, "cauchy", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cauchy_default, input, median, sigma, generator=generator)
+        if type(median) is not float:
+            median = float_of(median, "cauchy", "median", 2)
+        if type(sigma) is not float:
+            sigma = float_of(sigma, "cauchy", "sigma", 3)
+        if generator is not None:
+            generator = generator_of(generator, "cauchy", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cauchy_default, input, median, sigma, generator=generator)
     return composite.cauchy(input, median, sigma, generator=generator)
 
 
@@ -594,12 +653,15 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
     """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(log_normal_, input):
         return call(log_normal_, input, mean, std, generator=generator)
-    if type(mean) is not float:
-        mean = float_of(mean, "log_normal_", "mean", 2)
-    if type(std) is not float:
-        std = float_of(std, "log_normal_", "std", 3)
-    if generator is not None:
-        generator = generator_of(generator, "log_normal_", "generator")
+    try:
+        if type(mean) is not float:
+            mean = float_of(mean, "log_normal_", "mean", 2)
+        if type(std) is not float:
+            std = float_of(std, "log_normal_", "std", 3)
+        if generator is not None:
+            generator = generator_of(generator, "log_normal_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, log_normal_, input, mean, std, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -628,14 +690,17 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
     """log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(log_normal_default, input):
         return call(log_normal_default, input, mean, std, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(log_normal_default, input, mean, std, generator=generator)
-    if type(mean) is not float:
-        mean = float_of(mean, "log_normal", "mean", 2)
-    if type(std) is not float:
-        std = float_of(std, "log_normal", "std", 3)
-    if generator is not None:
-        generator = generator_of(generator, "log_normal", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(log_normal_default, input, mean, std, generator=generator)
+        if type(mean) is not float:
+            mean = float_of(mean, "log_normal", "mean", 2)
+        if type(std) is not float:
+            std = float_of(std, "log_normal", "std", 3)
+        if generator is not None:
+            generator = generator_of(generator, "log_normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, log_normal_default, input, mean, std, generator=generator)
     return composite.log_normal(input, mean, std, generator=generator)
 
 
@@ -646,10 +711,13 @@ def geometric_(input, p, *, generator=None):
     """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(geometric_, input):
         return call(geometric_, input, p, generator=generator)
-    if type(p) is not float:
-        p = float_of(p, "geometric_", "p", 2)
-    if generator is not None:
-        generator = generator_of(generator, "geometric_", "generator")
+    try:
+        if type(p) is not float:
+            p = float_of(p, "geometric_", "p", 2)
+        if generator is not None:
+            generator = generator_of(generator, "geometric_", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, geometric_, input, p, generator=generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -678,12 +746,15 @@ def geometric_default(input, p, *, generator=None):
     """geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(geometric_default, input):
         return call(geometric_default, input, p, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(geometric_default, input, p, generator=generator)
-    if type(p) is not float:
-        p = float_of(p, "geometric", "p", 2)
-    if generator is not None:
-        generator = generator_of(generator, "geometric", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(geometric_default, input, p, generator=generator)
+        if type(p) is not float:
+            p = float_of(p, "geometric", "p", 2)
+        if generator is not None:
+            generator = generator_of(generator, "geometric", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, geometric_default, input, p, generator=generator)
     return composite.geometric(input, p, generator=generator)
 
 
@@ -694,8 +765,11 @@ def poisson(input, generator=None):
     """poisson(Tensor self, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(poisson, input):
         return call(poisson, input, generator)
-    if generator is not None:
-        generator = generator_of(generator, "poisson", "generator", 2)
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "poisson", "generator", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, poisson, input, generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -722,8 +796,11 @@ def binomial(count, prob, generator=None):
     """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(binomial, count, prob):
         return call(binomial, count, prob, generator)
-    if generator is not None:
-        generator = generator_of(generator, "binomial", "generator", 3)
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "binomial", "generator", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, binomial, count, prob, generator)
     try:
         count_array = count._mt_array
         prob_array = prob._mt_array
@@ -751,8 +828,11 @@ def _standard_gamma(input, generator=None):
     """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(_standard_gamma, input):
         return call(_standard_gamma, input, generator)
-    if generator is not None:
-        generator = generator_of(generator, "_standard_gamma", "generator", 2)
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "_standard_gamma", "generator", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _standard_gamma, input, generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -783,8 +863,11 @@ def _sample_dirichlet(input, generator=None):
     """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(_sample_dirichlet, input):
         return call(_sample_dirichlet, input, generator)
-    if generator is not None:
-        generator = generator_of(generator, "_sample_dirichlet", "generator", 2)
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "_sample_dirichlet", "generator", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sample_dirichlet, input, generator)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -903,14 +986,29 @@ def rand(
     if out is not None:
         check_out_options(out, dtype, layout, device, "rand")
         return flagged(rand_out(size, *more_size, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "rand", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "rand")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "rand", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "rand")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "rand", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            rand,
+            size,
+            *more_size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -926,12 +1024,15 @@ def rand_out(size, *more_size, out):
     """rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(rand_out, out):
         return call(rand_out, size, *more_size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(rand_out, size, *more_size, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(rand_out, size, *more_size, out=out)
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "rand", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rand_out, size, *more_size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::rand", (out,))
     result = composite.rand_out(size, out=out)
@@ -960,16 +1061,31 @@ def rand_generator(
     if out is not None:
         check_out_options(out, dtype, layout, device, "rand")
         return flagged(rand_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    if generator is not None:
-        generator = generator_of(generator, "rand", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "rand", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "rand")
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "rand", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "rand", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "rand")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "rand", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            rand_generator,
+            size,
+            *more_size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.rand_generator(
             size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -987,14 +1103,17 @@ def rand_generator_out(size, *more_size, generator, out):
     """rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(rand_generator_out, out):
         return call(rand_generator_out, size, *more_size, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(rand_generator_out, size, *more_size, generator=generator, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    if generator is not None:
-        generator = generator_of(generator, "rand", "generator")
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(rand_generator_out, size, *more_size, generator=generator, out=out)
+        if generator is not None:
+            generator = generator_of(generator, "rand", "generator")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "rand", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, rand_generator_out, size, *more_size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::rand", (out,))
     result = composite.rand_generator_out(size, generator=generator, out=out)
@@ -1043,14 +1162,29 @@ def randn(
     if out is not None:
         check_out_options(out, dtype, layout, device, "randn")
         return flagged(randn_out(size, *more_size, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randn", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randn")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randn", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randn")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "randn", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randn,
+            size,
+            *more_size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1066,12 +1200,15 @@ def randn_out(size, *more_size, out):
     """randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randn_out, out):
         return call(randn_out, size, *more_size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randn_out, size, *more_size, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randn_out, size, *more_size, out=out)
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "randn", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randn_out, size, *more_size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randn", (out,))
     result = composite.randn_out(size, out=out)
@@ -1100,16 +1237,31 @@ def randn_generator(
     if out is not None:
         check_out_options(out, dtype, layout, device, "randn")
         return flagged(randn_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    if generator is not None:
-        generator = generator_of(generator, "randn", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randn", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randn")
+    try:
+        if generator is not None:
+            generator = generator_of(generator, "randn", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randn", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randn")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "randn", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randn_generator,
+            size,
+            *more_size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randn_generator(
             size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1127,14 +1279,17 @@ def randn_generator_out(size, *more_size, generator, out):
     """randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randn_generator_out, out):
         return call(randn_generator_out, size, *more_size, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randn_generator_out, size, *more_size, generator=generator, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    if generator is not None:
-        generator = generator_of(generator, "randn", "generator")
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randn_generator_out, size, *more_size, generator=generator, out=out)
+        if generator is not None:
+            generator = generator_of(generator, "randn", "generator")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "randn", "size", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randn_generator_out, size, *more_size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randn", (out,))
     result = composite.randn_generator_out(size, generator=generator, out=out)
@@ -1184,14 +1339,29 @@ def randint_default(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_default_out(high, size, out=out), requires_grad)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 1)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint")
+    try:
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 1)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randint_default,
+            high,
+            size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1207,12 +1377,15 @@ def randint_default_out(high, size, *, out):
     """randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randint_default_out, out):
         return call(randint_default_out, high, size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randint_default_out, high, size, out=out)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 1)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 2)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randint_default_out, high, size, out=out)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 1)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randint_default_out, high, size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
     result = composite.randint_out(high, size, out=out)
@@ -1241,16 +1414,31 @@ def randint_generator(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_generator_out(high, size, generator=generator, out=out), requires_grad)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 1)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 2)
-    if generator is not None:
-        generator = generator_of(generator, "randint", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint")
+    try:
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 1)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 2)
+        if generator is not None:
+            generator = generator_of(generator, "randint", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randint_generator,
+            high,
+            size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randint_generator(
             high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1268,14 +1456,17 @@ def randint_generator_out(high, size, *, generator, out):
     """randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randint_generator_out, out):
         return call(randint_generator_out, high, size, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randint_generator_out, high, size, generator=generator, out=out)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 1)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 2)
-    if generator is not None:
-        generator = generator_of(generator, "randint", "generator")
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randint_generator_out, high, size, generator=generator, out=out)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 1)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 2)
+        if generator is not None:
+            generator = generator_of(generator, "randint", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randint_generator_out, high, size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
     result = composite.randint_generator_out(high, size, generator=generator, out=out)
@@ -1328,16 +1519,32 @@ def randint_low(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_low_out(low, high, size, out=out), requires_grad)
-    if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = index_of(low, "randint", "low", 1)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint")
+    try:
+        if type(low) is not int or not -(2**63) <= low < 2**63:
+            low = index_of(low, "randint", "low", 1)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randint_low,
+            low,
+            high,
+            size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randint_low(
             low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1416,14 +1623,17 @@ def randint_low_out(low, high, size, *, out):
     """randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randint_low_out, out):
         return call(randint_low_out, low, high, size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randint_low_out, low, high, size, out=out)
-    if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = index_of(low, "randint", "low", 1)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 3)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randint_low_out, low, high, size, out=out)
+        if type(low) is not int or not -(2**63) <= low < 2**63:
+            low = index_of(low, "randint", "low", 1)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randint_low_out, low, high, size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
     result = composite.randint_low_out(low, high, size, out=out)
@@ -1463,18 +1673,34 @@ def randint_low_generator(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_low_generator_out(low, high, size, generator=generator, out=out), requires_grad)
-    if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = index_of(low, "randint", "low", 1)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 3)
-    if generator is not None:
-        generator = generator_of(generator, "randint", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint")
+    try:
+        if type(low) is not int or not -(2**63) <= low < 2**63:
+            low = index_of(low, "randint", "low", 1)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 3)
+        if generator is not None:
+            generator = generator_of(generator, "randint", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randint_low_generator,
+            low,
+            high,
+            size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randint_low_generator(
             low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1492,16 +1718,19 @@ def randint_low_generator_out(low, high, size, *, generator, out):
     """randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randint_low_generator_out, out):
         return call(randint_low_generator_out, low, high, size, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randint_low_generator_out, low, high, size, generator=generator, out=out)
-    if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = index_of(low, "randint", "low", 1)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint", "high", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "randint", "size", 3)
-    if generator is not None:
-        generator = generator_of(generator, "randint", "generator")
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randint_low_generator_out, low, high, size, generator=generator, out=out)
+        if type(low) is not int or not -(2**63) <= low < 2**63:
+            low = index_of(low, "randint", "low", 1)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint", "high", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "randint", "size", 3)
+        if generator is not None:
+            generator = generator_of(generator, "randint", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randint_low_generator_out, low, high, size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
     result = composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
@@ -1540,12 +1769,26 @@ def randperm(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return flagged(randperm_out(n, out=out), requires_grad)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "randperm", "n", 1)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randperm", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randperm")
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "randperm", "n", 1)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randperm", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randperm")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randperm,
+            n,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
@@ -1561,10 +1804,13 @@ def randperm_out(n, *, out):
     """randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randperm_out, out):
         return call(randperm_out, n, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randperm_out, n, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "randperm", "n", 1)
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randperm_out, n, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "randperm", "n", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randperm_out, n, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randperm", (out,))
     result = composite.randperm_out(n, out=out)
@@ -1592,14 +1838,28 @@ def randperm_generator(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return flagged(randperm_generator_out(n, generator=generator, out=out), requires_grad)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "randperm", "n", 1)
-    if generator is not None:
-        generator = generator_of(generator, "randperm", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randperm", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randperm")
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "randperm", "n", 1)
+        if generator is not None:
+            generator = generator_of(generator, "randperm", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randperm", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randperm")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            randperm_generator,
+            n,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.randperm_generator(
             n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -1617,12 +1877,15 @@ def randperm_generator_out(n, *, generator, out):
     """randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randperm_generator_out, out):
         return call(randperm_generator_out, n, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = index_of(n, "randperm", "n", 1)
-    if generator is not None:
-        generator = generator_of(generator, "randperm", "generator")
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = index_of(n, "randperm", "n", 1)
+        if generator is not None:
+            generator = generator_of(generator, "randperm", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, randperm_generator_out, n, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randperm", (out,))
     result = composite.randperm_generator_out(n, generator=generator, out=out)
@@ -1646,8 +1909,25 @@ def rand_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                rand_like_default,
+                input,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "rand_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "rand_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             rand_like_default,
             input,
             dtype=dtype,
@@ -1657,10 +1937,6 @@ def rand_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "rand_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "rand_like")
     result = composite.rand_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1687,8 +1963,28 @@ def rand_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                rand_like_generator,
+                input,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if generator is not None:
+            generator = generator_of(generator, "rand_like", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "rand_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "rand_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             rand_like_generator,
             input,
             generator=generator,
@@ -1699,12 +1995,6 @@ def rand_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if generator is not None:
-        generator = generator_of(generator, "rand_like", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "rand_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "rand_like")
     result = composite.rand_like_generator(
         input,
         generator=generator,
@@ -1791,8 +2081,25 @@ def randn_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randn_like_default,
+                input,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randn_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randn_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randn_like_default,
             input,
             dtype=dtype,
@@ -1802,10 +2109,6 @@ def randn_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randn_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randn_like")
     result = composite.randn_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1832,8 +2135,28 @@ def randn_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randn_like_generator,
+                input,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if generator is not None:
+            generator = generator_of(generator, "randn_like", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randn_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randn_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randn_like_generator,
             input,
             generator=generator,
@@ -1844,12 +2167,6 @@ def randn_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if generator is not None:
-        generator = generator_of(generator, "randn_like", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randn_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randn_like")
     result = composite.randn_like_generator(
         input,
         generator=generator,
@@ -1937,8 +2254,28 @@ def randint_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randint_like_default,
+                input,
+                high,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint_like", "high", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randint_like_default,
             input,
             high,
@@ -1949,12 +2286,6 @@ def randint_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint_like", "high", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint_like")
     try:
         result = composite.randint_like(
             input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
@@ -1994,8 +2325,31 @@ def randint_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randint_like_generator,
+                input,
+                high,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint_like", "high", 2)
+        if generator is not None:
+            generator = generator_of(generator, "randint_like", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randint_like_generator,
             input,
             high,
@@ -2007,14 +2361,6 @@ def randint_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint_like", "high", 2)
-    if generator is not None:
-        generator = generator_of(generator, "randint_like", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint_like")
     try:
         result = composite.randint_like_generator(
             input,
@@ -2051,8 +2397,38 @@ def randint_like_Tensor(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randint_like_Tensor,
+                input,
+                high,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if not isinstance(high, Tensor):
+            return raise_bad_argument(
+                randint_like_Tensor,
+                input,
+                high,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randint_like_Tensor,
             input,
             high,
@@ -2063,22 +2439,6 @@ def randint_like_Tensor(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(high, Tensor):
-        return raise_bad_argument(
-            randint_like_Tensor,
-            input,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_tensor(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -2115,8 +2475,42 @@ def randint_like_Tensor_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randint_like_Tensor_generator,
+                input,
+                high,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if not isinstance(high, Tensor):
+            return raise_bad_argument(
+                randint_like_Tensor_generator,
+                input,
+                high,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if generator is not None:
+            generator = generator_of(generator, "randint_like", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randint_like_Tensor_generator,
             input,
             high,
@@ -2128,25 +2522,6 @@ def randint_like_Tensor_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(high, Tensor):
-        return raise_bad_argument(
-            randint_like_Tensor_generator,
-            input,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
-    if generator is not None:
-        generator = generator_of(generator, "randint_like", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_tensor_generator(
         input,
         high,
@@ -2181,8 +2556,31 @@ def randint_like_low_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randint_like_low_dtype,
+                input,
+                low,
+                high,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if type(low) is not int or not -(2**63) <= low < 2**63:
+            low = index_of(low, "randint_like", "low", 2)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint_like", "high", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randint_like_low_dtype,
             input,
             low,
@@ -2194,14 +2592,6 @@ def randint_like_low_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = index_of(low, "randint_like", "low", 2)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint_like", "high", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint_like")
     try:
         result = composite.randint_like_low(
             input,
@@ -2250,8 +2640,34 @@ def randint_like_low_generator_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                randint_like_low_generator_dtype,
+                input,
+                low,
+                high,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        if type(low) is not int or not -(2**63) <= low < 2**63:
+            low = index_of(low, "randint_like", "low", 2)
+        if type(high) is not int or not -(2**63) <= high < 2**63:
+            high = index_of(high, "randint_like", "high", 3)
+        if generator is not None:
+            generator = generator_of(generator, "randint_like", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "randint_like", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "randint_like")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             randint_like_low_generator_dtype,
             input,
             low,
@@ -2264,16 +2680,6 @@ def randint_like_low_generator_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = index_of(low, "randint_like", "low", 2)
-    if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = index_of(high, "randint_like", "high", 3)
-    if generator is not None:
-        generator = generator_of(generator, "randint_like", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "randint_like", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "randint_like")
     try:
         result = composite.randint_like_low_generator(
             input,
@@ -2344,14 +2750,17 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         return call(multinomial, input, num_samples, replacement, generator=generator, out=out)
     if out is not None:
         return multinomial_out(input, num_samples, replacement, generator=generator, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
-    if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
-        num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
-    if replacement is not False and replacement is not True:
-        replacement = bool_of(replacement, "multinomial", "replacement", 3)
-    if generator is not None:
-        generator = generator_of(generator, "multinomial", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
+        if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
+            num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
+        if replacement is not False and replacement is not True:
+            replacement = bool_of(replacement, "multinomial", "replacement", 3)
+        if generator is not None:
+            generator = generator_of(generator, "multinomial", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, multinomial, input, num_samples, replacement, generator=generator, out=out)
     try:
         return composite.multinomial(input, num_samples, replacement, generator=generator)
     except CALL_ERRORS as error:
@@ -2362,16 +2771,19 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
     """multinomial.out(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(multinomial_out, input, out):
         return call(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-    if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
-        num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
-    if replacement is not False and replacement is not True:
-        replacement = bool_of(replacement, "multinomial", "replacement", 3)
-    if generator is not None:
-        generator = generator_of(generator, "multinomial", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
+        if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
+            num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
+        if replacement is not False and replacement is not True:
+            replacement = bool_of(replacement, "multinomial", "replacement", 3)
+        if generator is not None:
+            generator = generator_of(generator, "multinomial", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("multinomial", input, out)
     return composite.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
@@ -2381,14 +2793,17 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
     """normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(normal_functional_default, input):
         return call(normal_functional_default, input, mean, std, generator=generator)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(normal_functional_default, input, mean, std, generator=generator)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal_functional", "mean", 2)
-    if type(std) is not float:
-        std = float_of(std, "normal_functional", "std", 3)
-    if generator is not None:
-        generator = generator_of(generator, "normal_functional", "generator")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(normal_functional_default, input, mean, std, generator=generator)
+        if type(mean) is not float:
+            mean = float_of(mean, "normal_functional", "mean", 2)
+        if type(std) is not float:
+            std = float_of(std, "normal_functional", "std", 3)
+        if generator is not None:
+            generator = generator_of(generator, "normal_functional", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_functional_default, input, mean, std, generator=generator)
     node = None
     if (
         input._mt_edge is not None
@@ -2411,12 +2826,15 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
         return call(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
     if out is not None:
         return normal_Tensor_Tensor_out(mean, std, generator=generator, out=out)
-    if not isinstance(mean, Tensor):
-        return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
-    if not isinstance(std, Tensor):
-        return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(mean, Tensor):
+            return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
+        if not isinstance(std, Tensor):
+            return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_Tensor_Tensor, mean, std, generator=generator, out=out)
     node = None
     if (
         (mean._mt_edge is not None or std._mt_edge is not None)
@@ -2440,14 +2858,17 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
     """normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_Tensor_Tensor_out, mean, std, out):
         return call(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-    if not isinstance(mean, Tensor):
-        return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-    if not isinstance(std, Tensor):
-        return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(mean, Tensor):
+            return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+        if not isinstance(std, Tensor):
+            return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("normal", mean, std, out)
     return composite.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
@@ -2459,12 +2880,15 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         return call(normal_Tensor_float, mean, std, generator=generator, out=out)
     if out is not None:
         return normal_Tensor_float_out(mean, std, generator=generator, out=out)
-    if not isinstance(mean, Tensor):
-        return raise_bad_argument(normal_Tensor_float, mean, std, generator=generator, out=out)
-    if type(std) is not float:
-        std = float_of(std, "normal", "std", 2)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(mean, Tensor):
+            return raise_bad_argument(normal_Tensor_float, mean, std, generator=generator, out=out)
+        if type(std) is not float:
+            std = float_of(std, "normal", "std", 2)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_Tensor_float, mean, std, generator=generator, out=out)
     node = None
     if (
         mean._mt_edge is not None
@@ -2485,14 +2909,17 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
     """normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_Tensor_float_out, mean, out):
         return call(normal_Tensor_float_out, mean, std, generator=generator, out=out)
-    if not isinstance(mean, Tensor):
-        return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
-    if type(std) is not float:
-        std = float_of(std, "normal", "std", 2)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(mean, Tensor):
+            return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
+        if type(std) is not float:
+            std = float_of(std, "normal", "std", 2)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_Tensor_float_out, mean, std, generator=generator, out=out)
     if mean._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("normal", mean, out)
     return composite.normal_tensor_float_out(mean, std, generator=generator, out=out)
@@ -2504,12 +2931,15 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         return call(normal_float_Tensor, mean, std, generator=generator, out=out)
     if out is not None:
         return normal_float_Tensor_out(mean, std, generator=generator, out=out)
-    if not isinstance(std, Tensor):
-        return raise_bad_argument(normal_float_Tensor, mean, std, generator=generator, out=out)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal", "mean", 1)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(std, Tensor):
+            return raise_bad_argument(normal_float_Tensor, mean, std, generator=generator, out=out)
+        if type(mean) is not float:
+            mean = float_of(mean, "normal", "mean", 1)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_float_Tensor, mean, std, generator=generator, out=out)
     node = None
     if (
         std._mt_edge is not None
@@ -2530,14 +2960,17 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
     """normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_float_Tensor_out, std, out):
         return call(normal_float_Tensor_out, mean, std, generator=generator, out=out)
-    if not isinstance(std, Tensor):
-        return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal", "mean", 1)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(std, Tensor):
+            return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
+        if type(mean) is not float:
+            mean = float_of(mean, "normal", "mean", 1)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_float_Tensor_out, mean, std, generator=generator, out=out)
     if std._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("normal", std, out)
     return composite.normal_float_tensor_out(mean, std, generator=generator, out=out)
@@ -2574,18 +3007,34 @@ def normal_float_float(
     if out is not None:
         check_out_options(out, dtype, layout, device, "normal")
         return flagged(normal_float_float_out(mean, std, size, generator=generator, out=out), requires_grad)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal", "mean", 1)
-    if type(std) is not float:
-        std = float_of(std, "normal", "std", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "normal", "size", 3)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "normal", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "normal")
+    try:
+        if type(mean) is not float:
+            mean = float_of(mean, "normal", "mean", 1)
+        if type(std) is not float:
+            std = float_of(std, "normal", "std", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "normal", "size", 3)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "normal", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "normal")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            normal_float_float,
+            mean,
+            std,
+            size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     try:
         result = composite.normal_float_float(
             mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2700,16 +3149,19 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
     """normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_float_float_out, out):
         return call(normal_float_float_out, mean, std, size, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(normal_float_float_out, mean, std, size, generator=generator, out=out)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal", "mean", 1)
-    if type(std) is not float:
-        std = float_of(std, "normal", "std", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "normal", "size", 3)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
+    try:
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(normal_float_float_out, mean, std, size, generator=generator, out=out)
+        if type(mean) is not float:
+            mean = float_of(mean, "normal", "mean", 1)
+        if type(std) is not float:
+            std = float_of(std, "normal", "std", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "normal", "size", 3)
+        if generator is not None:
+            generator = generator_of(generator, "normal", "generator")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, normal_float_float_out, mean, std, size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::normal", (out,))
     result = composite.normal_float_float_out(mean, std, size, generator=generator, out=out)

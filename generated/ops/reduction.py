@@ -22,6 +22,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import reduction as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -34,6 +35,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
     separate_ints_of,
     sized_ints_of,
@@ -42,7 +44,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
-from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
+from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
 _sum_default_kernels = kernel_table("sum")
@@ -52,8 +54,11 @@ def sum_default(input, *, dtype=None):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(sum_default, input):
         return call(sum_default, input, dtype=dtype)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sum", "dtype")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sum_default, input, dtype=dtype)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -83,14 +88,17 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         return call(sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return sum_dim_IntList_out(input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "sum", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "sum", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sum", "dtype")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "sum", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "sum", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -139,14 +147,17 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     """sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(sum_dim_IntList_out, input, out):
         return call(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "sum", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "sum", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sum", "dtype")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "sum", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "sum", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -171,8 +182,11 @@ def mean_default(input, *, dtype=None, out=None):
         return call(mean_default, input, dtype=dtype, out=out)
     if out is not None:
         return mean_default_out(input, dtype=dtype, out=out)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "mean", "dtype")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "mean", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mean_default, input, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -198,8 +212,11 @@ def mean_default_out(input, *, dtype=None, out):
     """mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mean_default_out, input, out):
         return call(mean_default_out, input, dtype=dtype, out=out)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "mean", "dtype")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "mean", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mean_default_out, input, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -224,14 +241,17 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         return call(mean_dim, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return mean_dim_out(input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "mean", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "mean", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "mean", "dtype")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "mean", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "mean", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "mean", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mean_dim, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -280,14 +300,17 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     """mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mean_dim_out, input, out):
         return call(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "mean", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "mean", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "mean", "dtype")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "mean", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "mean", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "mean", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -310,8 +333,11 @@ def prod_default(input, *, dtype=None):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(prod_default, input):
         return call(prod_default, input, dtype=dtype)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "prod", "dtype")
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "prod", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, prod_default, input, dtype=dtype)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -344,12 +370,15 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         return call(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return prod_dim_int_out(input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "prod", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "prod", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "prod", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "prod", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "prod", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "prod", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -401,12 +430,15 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     """prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(prod_dim_int_out, input, out):
         return call(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "prod", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "prod", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "prod", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "prod", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "prod", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "prod", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -435,14 +467,17 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         return call(amax, input, dim, keepdim, out=out)
     if out is not None:
         return amax_out(input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is None:
-        dim = ()
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "amax", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "amax", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is None:
+            dim = ()
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "amax", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "amax", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, amax, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -473,14 +508,17 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     """amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(amax_out, input, out):
         return call(amax_out, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is None:
-        dim = ()
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "amax", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "amax", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is None:
+            dim = ()
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "amax", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "amax", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, amax_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -509,14 +547,17 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         return call(amin, input, dim, keepdim, out=out)
     if out is not None:
         return amin_out(input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is None:
-        dim = ()
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "amin", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "amin", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is None:
+            dim = ()
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "amin", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "amin", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, amin, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -547,14 +588,17 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     """amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(amin_out, input, out):
         return call(amin_out, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is None:
-        dim = ()
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "amin", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "amin", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is None:
+            dim = ()
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "amin", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "amin", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, amin_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -630,10 +674,13 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         return call(max_dim, input, dim, keepdim, out=out)
     if out is not None:
         return max_dim_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "max", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "max", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "max", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "max", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_dim, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -665,12 +712,15 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     """max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(max_dim_out, input, out):
         return call(max_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "max", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "max", "keepdim", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "max", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "max", "keepdim", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, max_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -810,10 +860,13 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         return call(min_dim, input, dim, keepdim, out=out)
     if out is not None:
         return min_dim_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "min", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "min", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "min", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "min", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, min_dim, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -845,12 +898,15 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     """min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(min_dim_out, input, out):
         return call(min_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "min", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "min", "keepdim", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "min", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "min", "keepdim", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, min_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -943,10 +999,13 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         return call(aminmax, input, dim=dim, keepdim=keepdim, out=out)
     if out is not None:
         return aminmax_out(input, dim=dim, keepdim=keepdim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "aminmax", "dim")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "aminmax", "keepdim")
+    try:
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "aminmax", "dim")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "aminmax", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, aminmax, input, dim=dim, keepdim=keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -979,12 +1038,15 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
     """aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)"""
     if state.interceptors and intercepts(aminmax_out, input, out):
         return call(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "aminmax", "dim")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "aminmax", "keepdim")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
+    try:
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "aminmax", "dim")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "aminmax", "keepdim")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1041,10 +1103,13 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         return call(median_dim, input, dim, keepdim, out=out)
     if out is not None:
         return median_dim_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "median", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "median", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "median", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "median", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, median_dim, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1097,12 +1162,15 @@ def median_dim_out(input, dim, keepdim=False, *, out):
     """median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(median_dim_out, input, out):
         return call(median_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "median", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "median", "keepdim", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "median", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "median", "keepdim", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, median_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1159,10 +1227,13 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         return call(nanmedian_dim, input, dim, keepdim, out=out)
     if out is not None:
         return nanmedian_dim_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "nanmedian", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "nanmedian", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanmedian_dim, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1217,12 +1288,15 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     """nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(nanmedian_dim_out, input, out):
         return call(nanmedian_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "nanmedian", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "nanmedian", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanmedian_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1252,10 +1326,13 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         return call(mode, input, dim, keepdim, out=out)
     if out is not None:
         return mode_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "mode", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "mode", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "mode", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "mode", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mode, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1288,12 +1365,15 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
     """mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(mode_out, input, out):
         return call(mode_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "mode", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "mode", "keepdim", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "mode", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "mode", "keepdim", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mode_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1323,12 +1403,15 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         return call(kthvalue, input, k, dim, keepdim, out=out)
     if out is not None:
         return kthvalue_out(input, k, dim, keepdim, out=out)
-    if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = index_of(k, "kthvalue", "k", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "kthvalue", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
+    try:
+        if type(k) is not int or not -(2**63) <= k < 2**63:
+            k = index_of(k, "kthvalue", "k", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "kthvalue", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, kthvalue, input, k, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1361,14 +1444,17 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     """kthvalue.values(Tensor self, SymInt k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(kthvalue_out, input, out):
         return call(kthvalue_out, input, k, dim, keepdim, out=out)
-    if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = index_of(k, "kthvalue", "k", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "kthvalue", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
+    try:
+        if type(k) is not int or not -(2**63) <= k < 2**63:
+            k = index_of(k, "kthvalue", "k", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "kthvalue", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, kthvalue_out, input, k, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -1394,12 +1480,15 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         return call(histc, input, bins, min, max, out=out)
     if out is not None:
         return histc_out(input, bins, min, max, out=out)
-    if type(bins) is not int or not -(2**63) <= bins < 2**63:
-        bins = int_of(bins, "histc", "bins", 2)
-    if type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "histc", "min", 3)
-    if type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "histc", "max", 4)
+    try:
+        if type(bins) is not int or not -(2**63) <= bins < 2**63:
+            bins = int_of(bins, "histc", "bins", 2)
+        if type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "histc", "min", 3)
+        if type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "histc", "max", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, histc, input, bins, min, max, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1414,12 +1503,15 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
     """histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(histc_out, input, out):
         return call(histc_out, input, bins, min, max, out=out)
-    if type(bins) is not int or not -(2**63) <= bins < 2**63:
-        bins = int_of(bins, "histc", "bins", 2)
-    if type(min) is not int and type(min) is not float:
-        min = scalar_of(min, "histc", "min", 3)
-    if type(max) is not int and type(max) is not float:
-        max = scalar_of(max, "histc", "max", 4)
+    try:
+        if type(bins) is not int or not -(2**63) <= bins < 2**63:
+            bins = int_of(bins, "histc", "bins", 2)
+        if type(min) is not int and type(min) is not float:
+            min = scalar_of(min, "histc", "min", 3)
+        if type(max) is not int and type(max) is not float:
+            max = scalar_of(max, "histc", "max", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, histc_out, input, bins, min, max, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1442,8 +1534,11 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         return call(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
     if out is not None:
         return histogram_bins_tensor_out(input, bins, weight=weight, density=density, out=out)
-    if density is not False and density is not True:
-        density = bool_of(density, "histogram", "density")
+    try:
+        if density is not False and density is not True:
+            density = bool_of(density, "histogram", "density")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
     try:
         input_array = input._mt_array
         bins_array = bins._mt_array
@@ -1477,10 +1572,13 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     """histogram.bins_tensor_out(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
     if state.interceptors and intercepts(histogram_bins_tensor_out, input, bins, weight, out):
         return call(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    if density is not False and density is not True:
-        density = bool_of(density, "histogram", "density")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+    try:
+        if density is not False and density is not True:
+            density = bool_of(density, "histogram", "density")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
     try:
         input_array = input._mt_array
         bins_array = bins._mt_array
@@ -1511,10 +1609,13 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         return call(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
     if out is not None:
         return histogram_bin_ct_out(input, bins, range=range, weight=weight, density=density, out=out)
-    if type(bins) is not int or not -(2**63) <= bins < 2**63:
-        bins = int_of(bins, "histogram", "bins", 2)
-    if density is not False and density is not True:
-        density = bool_of(density, "histogram", "density")
+    try:
+        if type(bins) is not int or not -(2**63) <= bins < 2**63:
+            bins = int_of(bins, "histogram", "bins", 2)
+        if density is not False and density is not True:
+            density = bool_of(density, "histogram", "density")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
     try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
@@ -1573,14 +1674,17 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
     """histogram.bin_ct_out(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
     if state.interceptors and intercepts(histogram_bin_ct_out, input, weight, out):
         return call(histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
-    if type(bins) is not int or not -(2**63) <= bins < 2**63:
-        bins = int_of(bins, "histogram", "bins", 2)
-    if density is not False and density is not True:
-        density = bool_of(density, "histogram", "density")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(
-            histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
-        )
+    try:
+        if type(bins) is not int or not -(2**63) <= bins < 2**63:
+            bins = int_of(bins, "histogram", "bins", 2)
+        if density is not False and density is not True:
+            density = bool_of(density, "histogram", "density")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
     try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
@@ -1610,10 +1714,13 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
     """_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor"""
     if state.interceptors and intercepts(_histogramdd_from_bin_tensors, input, bins, weight):
         return call(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
-    if type(bins) is not list and not isinstance(bins, (list, tuple)):
-        return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
-    if density is not False and density is not True:
-        density = bool_of(density, "_histogramdd_from_bin_tensors", "density")
+    try:
+        if type(bins) is not list and not isinstance(bins, (list, tuple)):
+            return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+        if density is not False and density is not True:
+            density = bool_of(density, "_histogramdd_from_bin_tensors", "density")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
     try:
         input_array = input._mt_array
         bins_arrays = [tensor._mt_array for tensor in bins]
@@ -1643,14 +1750,17 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
     """_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
     if state.interceptors and intercepts(_histogramdd_bin_edges, input, weight):
         return call(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
-    if type(bins) is not tuple or bins and type(bins[0]) is not int:
-        bins = ints_of(bins, "_histogramdd_bin_edges", "bins", 2)
-    if density is not False and density is not True:
-        density = bool_of(density, "_histogramdd_bin_edges", "density")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+        if type(bins) is not tuple or bins and type(bins[0]) is not int:
+            bins = ints_of(bins, "_histogramdd_bin_edges", "bins", 2)
+        if density is not False and density is not True:
+            density = bool_of(density, "_histogramdd_bin_edges", "density")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
     node = None
     if (
         (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
@@ -1676,14 +1786,21 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
     """_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
     if state.interceptors and intercepts(_histogramdd_from_bin_cts, input, weight):
         return call(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
-    if type(bins) is not tuple or bins and type(bins[0]) is not int:
-        bins = ints_of(bins, "_histogramdd_from_bin_cts", "bins", 2)
-    if density is not False and density is not True:
-        density = bool_of(density, "_histogramdd_from_bin_cts", "density")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density
+            )
+        if weight is not None and not isinstance(weight, Tensor):
+            return raise_bad_argument(
+                _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density
+            )
+        if type(bins) is not tuple or bins and type(bins[0]) is not int:
+            bins = ints_of(bins, "_histogramdd_from_bin_cts", "bins", 2)
+        if density is not False and density is not True:
+            density = bool_of(density, "_histogramdd_from_bin_cts", "density")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
     node = None
     if (
         (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
@@ -1724,14 +1841,28 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             unsafe=unsafe,
             initial=initial,
         )
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "segment_reduce", "reduce", 2)
-    if type(axis) is not int or not -(2**63) <= axis < 2**63:
-        axis = int_of(axis, "segment_reduce", "axis")
-    if unsafe is not False and unsafe is not True:
-        unsafe = bool_of(unsafe, "segment_reduce", "unsafe")
-    if initial is not None and type(initial) is not int and type(initial) is not float:
-        initial = scalar_of(initial, "segment_reduce", "initial")
+    try:
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "segment_reduce", "reduce", 2)
+        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+            axis = int_of(axis, "segment_reduce", "axis")
+        if unsafe is not False and unsafe is not True:
+            unsafe = bool_of(unsafe, "segment_reduce", "unsafe")
+        if initial is not None and type(initial) is not int and type(initial) is not float:
+            initial = scalar_of(initial, "segment_reduce", "initial")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            segment_reduce,
+            data,
+            reduce,
+            lengths=lengths,
+            indices=indices,
+            offsets=offsets,
+            axis=axis,
+            unsafe=unsafe,
+            initial=initial,
+        )
     try:
         data_array = data._mt_array
         lengths_array = None if lengths is None else lengths._mt_array
@@ -1799,12 +1930,26 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
             axis=axis,
             initial=initial,
         )
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "_segment_reduce_backward", "reduce", 4)
-    if type(axis) is not int or not -(2**63) <= axis < 2**63:
-        axis = int_of(axis, "_segment_reduce_backward", "axis")
-    if initial is not None and type(initial) is not int and type(initial) is not float:
-        initial = scalar_of(initial, "_segment_reduce_backward", "initial")
+    try:
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "_segment_reduce_backward", "reduce", 4)
+        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+            axis = int_of(axis, "_segment_reduce_backward", "axis")
+        if initial is not None and type(initial) is not int and type(initial) is not float:
+            initial = scalar_of(initial, "_segment_reduce_backward", "initial")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _segment_reduce_backward,
+            grad,
+            output,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
+        )
     try:
         grad_array = grad._mt_array
         output_array = output._mt_array
@@ -1859,8 +2004,11 @@ def bincount(input, weights=None, minlength=0):
     """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
     if state.interceptors and intercepts(bincount, input, weights):
         return call(bincount, input, weights, minlength)
-    if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
-        minlength = index_of(minlength, "bincount", "minlength", 3)
+    try:
+        if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
+            minlength = index_of(minlength, "bincount", "minlength", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bincount, input, weights, minlength)
     try:
         input_array = input._mt_array
         weights_array = None if weights is None else weights._mt_array
@@ -1902,12 +2050,25 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
         return searchsorted_Tensor_out(
             sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
         )
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "searchsorted", "right")
-    if side is not None and type(side) is not str:
-        side = str_of(side, "searchsorted", "side")
+    try:
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "searchsorted", "right")
+        if side is not None and type(side) is not str:
+            side = str_of(side, "searchsorted", "side")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            searchsorted_Tensor,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
     try:
         sorted_sequence_array = sorted_sequence._mt_array
         input_array = input._mt_array
@@ -1946,12 +2107,25 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "searchsorted", "right")
-    if side is not None and type(side) is not str:
-        side = str_of(side, "searchsorted", "side")
+    try:
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "searchsorted", "right")
+        if side is not None and type(side) is not str:
+            side = str_of(side, "searchsorted", "side")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            searchsorted_Tensor_out,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
     try:
         sorted_sequence_array = sorted_sequence._mt_array
         input_array = input._mt_array
@@ -2001,14 +2175,27 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
         return searchsorted_Scalar_out(
             sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
         )
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "searchsorted", "input", 2)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "searchsorted", "right")
-    if side is not None and type(side) is not str:
-        side = str_of(side, "searchsorted", "side")
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "searchsorted", "input", 2)
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "searchsorted", "right")
+        if side is not None and type(side) is not str:
+            side = str_of(side, "searchsorted", "side")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            searchsorted_Scalar,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
     try:
         sorted_sequence_array = sorted_sequence._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
@@ -2076,14 +2263,27 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "searchsorted", "input", 2)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "searchsorted", "right")
-    if side is not None and type(side) is not str:
-        side = str_of(side, "searchsorted", "side")
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "searchsorted", "input", 2)
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "searchsorted", "right")
+        if side is not None and type(side) is not str:
+            side = str_of(side, "searchsorted", "side")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            searchsorted_Scalar_out,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
     try:
         sorted_sequence_array = sorted_sequence._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
@@ -2123,10 +2323,13 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
         return call(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
     if out is not None:
         return bucketize_Tensor_out(input, boundaries, out_int32=out_int32, right=right, out=out)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "bucketize", "right")
+    try:
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "bucketize", "right")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
@@ -2142,10 +2345,13 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
     """bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bucketize_Tensor_out, input, boundaries, out):
         return call(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "bucketize", "right")
+    try:
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "bucketize", "right")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
@@ -2174,12 +2380,15 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
         return call(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
     if out is not None:
         return bucketize_Scalar_out(input, boundaries, out_int32=out_int32, right=right, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bucketize", "input", 1)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "bucketize", "right")
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bucketize", "input", 1)
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "bucketize", "right")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         boundaries_array = boundaries._mt_array
     except AttributeError:
@@ -2220,12 +2429,15 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
     """bucketize.Scalar_out(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bucketize_Scalar_out, boundaries, out):
         return call(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "bucketize", "input", 1)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right is not False and right is not True:
-        right = bool_of(right, "bucketize", "right")
+    try:
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "bucketize", "input", 1)
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+        if right is not False and right is not True:
+            right = bool_of(right, "bucketize", "right")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         boundaries_array = boundaries._mt_array
         out_array = out._mt_array
@@ -2255,10 +2467,13 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return call(argmax, input, dim, keepdim, out=out)
     if out is not None:
         return argmax_out(input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "argmax", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
+    try:
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "argmax", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argmax, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2273,10 +2488,13 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
     """argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(argmax_out, input, out):
         return call(argmax_out, input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "argmax", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
+    try:
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "argmax", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argmax_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2303,10 +2521,13 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return call(argmin, input, dim, keepdim, out=out)
     if out is not None:
         return argmin_out(input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "argmin", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
+    try:
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "argmin", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argmin, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2321,10 +2542,13 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
     """argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(argmin_out, input, out):
         return call(argmin_out, input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "argmin", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
+    try:
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "argmin", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argmin_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2383,10 +2607,13 @@ def any_dim(input, dim, keepdim=False, *, out=None):
         return call(any_dim, input, dim, keepdim, out=out)
     if out is not None:
         return any_dim_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "any", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "any", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, any_dim, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2401,10 +2628,13 @@ def any_dim_out(input, dim, keepdim=False, *, out):
     """any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(any_dim_out, input, out):
         return call(any_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "any", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "any", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, any_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2424,12 +2654,15 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
         return call(any_dims, input, dim, keepdim, out=out)
     if out is not None:
         return any_dims_out(input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(any_dims, input, dim, keepdim, out=out)
-    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "any", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(any_dims, input, dim, keepdim, out=out)
+        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = ints_of(dim, "any", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, any_dims, input, dim, keepdim, out=out)
     try:
         return composite.any_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -2464,14 +2697,17 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
     """any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(any_dims_out, input, out):
         return call(any_dims_out, input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
-    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "any", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
+        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = ints_of(dim, "any", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, any_dims_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("any", input, out)
     return composite.any_dims_out(input, dim, keepdim, out=out)
@@ -2522,10 +2758,13 @@ def all_dim(input, dim, keepdim=False, *, out=None):
         return call(all_dim, input, dim, keepdim, out=out)
     if out is not None:
         return all_dim_out(input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "all", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "all", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, all_dim, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2540,10 +2779,13 @@ def all_dim_out(input, dim, keepdim=False, *, out):
     """all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(all_dim_out, input, out):
         return call(all_dim_out, input, dim, keepdim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "all", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "all", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, all_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2563,12 +2805,15 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
         return call(all_dims, input, dim, keepdim, out=out)
     if out is not None:
         return all_dims_out(input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(all_dims, input, dim, keepdim, out=out)
-    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "all", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(all_dims, input, dim, keepdim, out=out)
+        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = ints_of(dim, "all", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, all_dims, input, dim, keepdim, out=out)
     try:
         return composite.all_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -2603,14 +2848,17 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
     """all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(all_dims_out, input, out):
         return call(all_dims_out, input, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
-    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "all", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
+        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = ints_of(dim, "all", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, all_dims_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("all", input, out)
     return composite.all_dims_out(input, dim, keepdim, out=out)
@@ -2620,10 +2868,13 @@ def var_default(input, unbiased=True):
     """var(Tensor self, bool unbiased=True) -> Tensor"""
     if state.interceptors and intercepts(var_default, input):
         return call(var_default, input, unbiased)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(var_default, input, unbiased)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "var", "unbiased", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(var_default, input, unbiased)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "var", "unbiased", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_default, input, unbiased)
     return ops.var_correction(input, dim=None, correction=int(unbiased))
 
 
@@ -2633,16 +2884,19 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         return call(var_dim, input, dim, unbiased, keepdim, out=out)
     if out is not None:
         return var_dim_out(input, dim, unbiased, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(var_dim, input, dim, unbiased, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "var", "dim", 2)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "var", "unbiased", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "var", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(var_dim, input, dim, unbiased, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "var", "dim", 2)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "var", "unbiased", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "var", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_dim, input, dim, unbiased, keepdim, out=out)
     try:
         return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
@@ -2653,18 +2907,21 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     """var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(var_dim_out, input, out):
         return call(var_dim_out, input, dim, unbiased, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "var", "dim", 2)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "var", "unbiased", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "var", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "var", "dim", 2)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "var", "unbiased", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "var", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_dim_out, input, dim, unbiased, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("var", input, out)
     return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
@@ -2679,14 +2936,17 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         return call(var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     if out is not None:
         return var_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "var", "dim", 2)
-    if correction is not None and type(correction) is not int and type(correction) is not float:
-        correction = scalar_of(correction, "var", "correction")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "var", "keepdim")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "var", "dim", 2)
+        if correction is not None and type(correction) is not int and type(correction) is not float:
+            correction = scalar_of(correction, "var", "correction")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "var", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2732,14 +2992,17 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     """var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(var_correction_out, input, out):
         return call(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "var", "dim", 2)
-    if correction is not None and type(correction) is not int and type(correction) is not float:
-        correction = scalar_of(correction, "var", "correction")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "var", "keepdim")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "var", "dim", 2)
+        if correction is not None and type(correction) is not int and type(correction) is not float:
+            correction = scalar_of(correction, "var", "correction")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "var", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2763,10 +3026,13 @@ def std_default(input, unbiased=True):
     """std(Tensor self, bool unbiased=True) -> Tensor"""
     if state.interceptors and intercepts(std_default, input):
         return call(std_default, input, unbiased)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(std_default, input, unbiased)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "std", "unbiased", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(std_default, input, unbiased)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "std", "unbiased", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_default, input, unbiased)
     return ops.std_correction(input, dim=None, correction=int(unbiased))
 
 
@@ -2776,16 +3042,19 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         return call(std_dim, input, dim, unbiased, keepdim, out=out)
     if out is not None:
         return std_dim_out(input, dim, unbiased, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(std_dim, input, dim, unbiased, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "std", "dim", 2)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "std", "unbiased", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "std", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(std_dim, input, dim, unbiased, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "std", "dim", 2)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "std", "unbiased", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "std", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_dim, input, dim, unbiased, keepdim, out=out)
     try:
         return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
@@ -2796,18 +3065,21 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     """std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(std_dim_out, input, out):
         return call(std_dim_out, input, dim, unbiased, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "std", "dim", 2)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "std", "unbiased", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "std", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "std", "dim", 2)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "std", "unbiased", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "std", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_dim_out, input, dim, unbiased, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("std", input, out)
     return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
@@ -2822,14 +3094,17 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         return call(std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     if out is not None:
         return std_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "std", "dim", 2)
-    if correction is not None and type(correction) is not int and type(correction) is not float:
-        correction = scalar_of(correction, "std", "correction")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "std", "keepdim")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "std", "dim", 2)
+        if correction is not None and type(correction) is not int and type(correction) is not float:
+            correction = scalar_of(correction, "std", "correction")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "std", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2878,14 +3153,17 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     """std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(std_correction_out, input, out):
         return call(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "std", "dim", 2)
-    if correction is not None and type(correction) is not int and type(correction) is not float:
-        correction = scalar_of(correction, "std", "correction")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "std", "keepdim")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "std", "dim", 2)
+        if correction is not None and type(correction) is not int and type(correction) is not float:
+            correction = scalar_of(correction, "std", "correction")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "std", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2920,12 +3198,15 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         return call(logsumexp, input, dim, keepdim, out=out)
     if out is not None:
         return logsumexp_out(input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "logsumexp", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "logsumexp", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logsumexp, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2955,12 +3236,15 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     """logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logsumexp_out, input, out):
         return call(logsumexp_out, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "logsumexp", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "logsumexp", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logsumexp_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2989,10 +3273,13 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
         return call(cumsum, input, dim, dtype=dtype, out=out)
     if out is not None:
         return cumsum_out(input, dim, dtype=dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumsum", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "cumsum", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cumsum", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "cumsum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumsum, input, dim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3021,10 +3308,13 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
         dim = axis
     if state.interceptors and intercepts(cumsum_, input):
         return call(cumsum_, input, dim, dtype=dtype)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumsum_", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "cumsum_", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cumsum_", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "cumsum_", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumsum_, input, dim, dtype=dtype)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3054,10 +3344,13 @@ def cumsum_out(input, dim, *, dtype=None, out):
     """cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cumsum_out, input, out):
         return call(cumsum_out, input, dim, dtype=dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumsum", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "cumsum", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cumsum", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "cumsum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumsum_out, input, dim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3086,10 +3379,13 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
         return call(cumprod, input, dim, dtype=dtype, out=out)
     if out is not None:
         return cumprod_out(input, dim, dtype=dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumprod", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "cumprod", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cumprod", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "cumprod", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumprod, input, dim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3122,10 +3418,13 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
         dim = axis
     if state.interceptors and intercepts(cumprod_, input):
         return call(cumprod_, input, dim, dtype=dtype)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumprod_", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "cumprod_", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cumprod_", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "cumprod_", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumprod_, input, dim, dtype=dtype)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3157,10 +3456,13 @@ def cumprod_out(input, dim, *, dtype=None, out):
     """cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(cumprod_out, input, out):
         return call(cumprod_out, input, dim, dtype=dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumprod", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "cumprod", "dtype")
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cumprod", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "cumprod", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumprod_out, input, dim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3189,8 +3491,11 @@ def cummax(input, dim=..., *, out=None, axis=None):
         return call(cummax, input, dim, out=out)
     if out is not None:
         return cummax_out(input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cummax", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cummax", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cummax, input, dim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3222,10 +3527,13 @@ def cummax_out(input, dim, *, out):
     """cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(cummax_out, input, out):
         return call(cummax_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cummax", "dim", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(cummax_out, input, dim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cummax", "dim", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(cummax_out, input, dim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cummax_out, input, dim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -3255,8 +3563,11 @@ def cummin(input, dim=..., *, out=None, axis=None):
         return call(cummin, input, dim, out=out)
     if out is not None:
         return cummin_out(input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cummin", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cummin", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cummin, input, dim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3288,10 +3599,13 @@ def cummin_out(input, dim, *, out):
     """cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(cummin_out, input, out):
         return call(cummin_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "cummin", "dim", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(cummin_out, input, dim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "cummin", "dim", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(cummin_out, input, dim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cummin_out, input, dim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -3321,8 +3635,11 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
         return call(logcumsumexp, input, dim, out=out)
     if out is not None:
         return logcumsumexp_out(input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "logcumsumexp", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "logcumsumexp", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logcumsumexp, input, dim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3351,8 +3668,11 @@ def logcumsumexp_out(input, dim, *, out):
     """logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(logcumsumexp_out, input, out):
         return call(logcumsumexp_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "logcumsumexp", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "logcumsumexp", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, logcumsumexp_out, input, dim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3377,10 +3697,13 @@ def _softmax(input, dim, half_to_float, *, out=None):
         return call(_softmax, input, dim, half_to_float, out=out)
     if out is not None:
         return _softmax_out(input, dim, half_to_float, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_softmax", "dim", 2)
-    if half_to_float is not False and half_to_float is not True:
-        half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_softmax", "dim", 2)
+        if half_to_float is not False and half_to_float is not True:
+            half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _softmax, input, dim, half_to_float, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3410,10 +3733,13 @@ def _softmax_out(input, dim, half_to_float, *, out):
     """_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_softmax_out, input, out):
         return call(_softmax_out, input, dim, half_to_float, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_softmax", "dim", 2)
-    if half_to_float is not False and half_to_float is not True:
-        half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_softmax", "dim", 2)
+        if half_to_float is not False and half_to_float is not True:
+            half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _softmax_out, input, dim, half_to_float, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3438,10 +3764,13 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
         return call(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     if out is not None:
         return _softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_softmax_backward_data", "dim", 3)
-    if type(input_dtype) is not Dtype:
-        input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_softmax_backward_data", "dim", 3)
+        if type(input_dtype) is not Dtype:
+            input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
@@ -3478,10 +3807,13 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     """_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(_softmax_backward_data_out, grad_output, output, out):
         return call(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_softmax_backward_data", "dim", 3)
-    if type(input_dtype) is not Dtype:
-        input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_softmax_backward_data", "dim", 3)
+        if type(input_dtype) is not Dtype:
+            input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
@@ -3519,12 +3851,15 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
         return call(softmax, input, dim, dtype, out=out)
     if out is not None:
         return softmax_out(input, dim, dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(softmax, input, dim, dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(softmax, input, dim, dtype, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softmax, input, dim, dtype, out=out)
     try:
         return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
@@ -3535,14 +3870,17 @@ def softmax_out(input, dim, dtype=None, *, out):
     """softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(softmax_out, input, out):
         return call(softmax_out, input, dim, dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, softmax_out, input, dim, dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("softmax", input, out)
     return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
@@ -3556,12 +3894,15 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(_safe_softmax, input):
         return call(_safe_softmax, input, dim, dtype)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_safe_softmax, input, dim, dtype)
-    if type(dim) is not int:
-        dim = int_of(dim, "_safe_softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_safe_softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_safe_softmax, input, dim, dtype)
+        if type(dim) is not int:
+            dim = int_of(dim, "_safe_softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_safe_softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _safe_softmax, input, dim, dtype)
     node = None
     if (
         input._mt_edge is not None
@@ -3593,10 +3934,13 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         return call(_log_softmax, input, dim, half_to_float, out=out)
     if out is not None:
         return _log_softmax_out(input, dim, half_to_float, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_log_softmax", "dim", 2)
-    if half_to_float is not False and half_to_float is not True:
-        half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_log_softmax", "dim", 2)
+        if half_to_float is not False and half_to_float is not True:
+            half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _log_softmax, input, dim, half_to_float, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3626,10 +3970,13 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
     """_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_log_softmax_out, input, out):
         return call(_log_softmax_out, input, dim, half_to_float, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_log_softmax", "dim", 2)
-    if half_to_float is not False and half_to_float is not True:
-        half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_log_softmax", "dim", 2)
+        if half_to_float is not False and half_to_float is not True:
+            half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _log_softmax_out, input, dim, half_to_float, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -3654,10 +4001,13 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
         return call(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     if out is not None:
         return _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
-    if type(input_dtype) is not Dtype:
-        input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
+        if type(input_dtype) is not Dtype:
+            input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
@@ -3699,10 +4049,13 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     """_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_log_softmax_backward_data_out, grad_output, output, out):
         return call(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
-    if type(input_dtype) is not Dtype:
-        input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
+        if type(input_dtype) is not Dtype:
+            input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
@@ -3740,12 +4093,15 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
         return call(log_softmax, input, dim, dtype, out=out)
     if out is not None:
         return log_softmax_out(input, dim, dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(log_softmax, input, dim, dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "log_softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(log_softmax, input, dim, dtype, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "log_softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, log_softmax, input, dim, dtype, out=out)
     try:
         return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
@@ -3756,14 +4112,17 @@ def log_softmax_out(input, dim, dtype=None, *, out):
     """log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(log_softmax_out, input, out):
         return call(log_softmax_out, input, dim, dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "log_softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "log_softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, log_softmax_out, input, dim, dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("log_softmax", input, out)
     return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
@@ -3778,10 +4137,13 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         return call(sort_default, input, dim, descending, out=out)
     if out is not None:
         return sort_default_out(input, dim, descending, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "sort", "dim", 2)
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "sort", "descending", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "sort", "dim", 2)
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "sort", "descending", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sort_default, input, dim, descending, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3812,12 +4174,15 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     """sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(sort_default_out, input, out):
         return call(sort_default_out, input, dim, descending, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "sort", "dim", 2)
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "sort", "descending", 3)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "sort", "dim", 2)
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "sort", "descending", 3)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sort_default_out, input, dim, descending, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -3843,12 +4208,15 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
         return sort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable is not None and stable is not False and stable is not True:
-        stable = bool_of(stable, "sort", "stable")
-    if type(dim) is not int:
-        dim = int_of(dim, "sort", "dim")
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "sort", "descending")
+    try:
+        if stable is not None and stable is not False and stable is not True:
+            stable = bool_of(stable, "sort", "stable")
+        if type(dim) is not int:
+            dim = int_of(dim, "sort", "dim")
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "sort", "descending")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3897,14 +4265,17 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(sort_stable_out, input, out):
         return call(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable is not None and stable is not False and stable is not True:
-        stable = bool_of(stable, "sort", "stable")
-    if type(dim) is not int:
-        dim = int_of(dim, "sort", "dim")
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "sort", "descending")
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    try:
+        if stable is not None and stable is not False and stable is not True:
+            stable = bool_of(stable, "sort", "stable")
+        if type(dim) is not int:
+            dim = int_of(dim, "sort", "dim")
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "sort", "descending")
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -3925,12 +4296,15 @@ def argsort_default(input, dim=-1, descending=False):
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"""
     if state.interceptors and intercepts(argsort_default, input):
         return call(argsort_default, input, dim, descending)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(argsort_default, input, dim, descending)
-    if type(dim) is not int:
-        dim = int_of(dim, "argsort", "dim", 2)
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "argsort", "descending", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(argsort_default, input, dim, descending)
+        if type(dim) is not int:
+            dim = int_of(dim, "argsort", "dim", 2)
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "argsort", "descending", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argsort_default, input, dim, descending)
     try:
         return ops.sort(input, dim, descending)[1]
     except CALL_ERRORS as error:
@@ -3948,14 +4322,17 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         return call(topk, input, k, dim, largest, sorted, out=out)
     if out is not None:
         return topk_out(input, k, dim, largest, sorted, out=out)
-    if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = index_of(k, "topk", "k", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "topk", "dim", 3)
-    if largest is not False and largest is not True:
-        largest = bool_of(largest, "topk", "largest", 4)
-    if sorted is not False and sorted is not True:
-        sorted = bool_of(sorted, "topk", "sorted", 5)
+    try:
+        if type(k) is not int or not -(2**63) <= k < 2**63:
+            k = index_of(k, "topk", "k", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "topk", "dim", 3)
+        if largest is not False and largest is not True:
+            largest = bool_of(largest, "topk", "largest", 4)
+        if sorted is not False and sorted is not True:
+            sorted = bool_of(sorted, "topk", "sorted", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, topk, input, k, dim, largest, sorted, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3986,16 +4363,19 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(topk_out, input, out):
         return call(topk_out, input, k, dim, largest, sorted, out=out)
-    if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = index_of(k, "topk", "k", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "topk", "dim", 3)
-    if largest is not False and largest is not True:
-        largest = bool_of(largest, "topk", "largest", 4)
-    if sorted is not False and sorted is not True:
-        sorted = bool_of(sorted, "topk", "sorted", 5)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
+    try:
+        if type(k) is not int or not -(2**63) <= k < 2**63:
+            k = index_of(k, "topk", "k", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "topk", "dim", 3)
+        if largest is not False and largest is not True:
+            largest = bool_of(largest, "topk", "largest", 4)
+        if sorted is not False and sorted is not True:
+            sorted = bool_of(sorted, "topk", "sorted", 5)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, topk_out, input, k, dim, largest, sorted, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -4018,14 +4398,17 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return call(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
         return argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable is not False and stable is not True:
-        stable = bool_of(stable, "argsort", "stable")
-    if type(dim) is not int:
-        dim = int_of(dim, "argsort", "dim")
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "argsort", "descending")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
+        if stable is not False and stable is not True:
+            stable = bool_of(stable, "argsort", "stable")
+        if type(dim) is not int:
+            dim = int_of(dim, "argsort", "dim")
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "argsort", "descending")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
     except CALL_ERRORS as error:
@@ -4058,16 +4441,19 @@ def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(argsort_stable_out, input, out):
         return call(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable is not False and stable is not True:
-        stable = bool_of(stable, "argsort", "stable")
-    if type(dim) is not int:
-        dim = int_of(dim, "argsort", "dim")
-    if descending is not False and descending is not True:
-        descending = bool_of(descending, "argsort", "descending")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+        if stable is not False and stable is not True:
+            stable = bool_of(stable, "argsort", "stable")
+        if type(dim) is not int:
+            dim = int_of(dim, "argsort", "dim")
+        if descending is not False and descending is not True:
+            descending = bool_of(descending, "argsort", "descending")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("argsort", input, out)
     return composite.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
@@ -4086,16 +4472,19 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         return call(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_vector_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
+    try:
+        if type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4126,16 +4515,19 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
     """linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_vector_norm_out, input, out):
         return call(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(ord) is not int and type(ord) is not float:
-        ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
+    try:
+        if type(ord) is not int and type(ord) is not float:
+            ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -4161,16 +4553,19 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         return call(norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
     if out is not None:
         return norm_ScalarOpt_dim_out(input, p, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "norm", "p", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "norm", "p", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -4199,18 +4594,21 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
     """norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(norm_ScalarOpt_dim_out, input, out):
         return call(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "norm", "p", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "norm", "p", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("norm", input, out)
     return composite.norm_dim_out(input, p, dim, keepdim, out=out)
@@ -4220,10 +4618,13 @@ def norm_Scalar(input, p=2):
     """norm.Scalar(Tensor self, Scalar p=2) -> Tensor"""
     if state.interceptors and intercepts(norm_Scalar, input):
         return call(norm_Scalar, input, p)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(norm_Scalar, input, p)
-    if type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "norm", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(norm_Scalar, input, p)
+        if type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "norm", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_Scalar, input, p)
     node = None
     if (
         input._mt_edge is not None
@@ -4250,12 +4651,15 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
     """norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"""
     if state.interceptors and intercepts(norm_ScalarOpt_dtype, input):
         return call(norm_ScalarOpt_dtype, input, p, dtype=dtype)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dtype, input, p, dtype=dtype)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "norm", "p", 2)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dtype, input, p, dtype=dtype)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "norm", "p", 2)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_ScalarOpt_dtype, input, p, dtype=dtype)
     node = None
     if (
         input._mt_edge is not None
@@ -4290,18 +4694,21 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         return call(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "norm", "p", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "norm", "p", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -4381,20 +4788,23 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
     """norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(norm_ScalarOpt_dim_dtype_out, input, out):
         return call(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
-    if p is not None and type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "norm", "p", 2)
-    if type(dim) is int:
-        dim = (dim,)
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = sized_ints_of(dim, "norm", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "norm", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+        if p is not None and type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "norm", "p", 2)
+        if type(dim) is int:
+            dim = (dim,)
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "norm", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "norm", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("norm", input, out)
     return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
@@ -4404,12 +4814,15 @@ def dist(input, other, p=2):
     """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
     if state.interceptors and intercepts(dist, input, other):
         return call(dist, input, other, p)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(dist, input, other, p)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(dist, input, other, p)
-    if type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "dist", "p", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(dist, input, other, p)
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(dist, input, other, p)
+        if type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "dist", "p", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, dist, input, other, p)
     node = None
     if (
         (input._mt_edge is not None or other._mt_edge is not None)
@@ -4440,14 +4853,17 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         return call(renorm, input, p, dim, maxnorm, out=out)
     if out is not None:
         return renorm_out(input, p, dim, maxnorm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(renorm, input, p, dim, maxnorm, out=out)
-    if type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "renorm", "p", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "renorm", "dim", 3)
-    if type(maxnorm) is not int and type(maxnorm) is not float:
-        maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(renorm, input, p, dim, maxnorm, out=out)
+        if type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "renorm", "p", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "renorm", "dim", 3)
+        if type(maxnorm) is not int and type(maxnorm) is not float:
+            maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, renorm, input, p, dim, maxnorm, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -4474,14 +4890,17 @@ def renorm_(input, p, dim, maxnorm):
     """renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)"""
     if state.interceptors and intercepts(renorm_, input):
         return call(renorm_, input, p, dim, maxnorm)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(renorm_, input, p, dim, maxnorm)
-    if type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "renorm_", "p", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "renorm_", "dim", 3)
-    if type(maxnorm) is not int and type(maxnorm) is not float:
-        maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(renorm_, input, p, dim, maxnorm)
+        if type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "renorm_", "p", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "renorm_", "dim", 3)
+        if type(maxnorm) is not int and type(maxnorm) is not float:
+            maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, renorm_, input, p, dim, maxnorm)
     return composite.renorm_(input, p, dim, maxnorm)
 
 
@@ -4489,16 +4908,19 @@ def renorm_out(input, p, dim, maxnorm, *, out):
     """renorm.out(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(renorm_out, input, out):
         return call(renorm_out, input, p, dim, maxnorm, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
-    if type(p) is not int and type(p) is not float:
-        p = scalar_of(p, "renorm", "p", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "renorm", "dim", 3)
-    if type(maxnorm) is not int and type(maxnorm) is not float:
-        maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
+        if type(p) is not int and type(p) is not float:
+            p = scalar_of(p, "renorm", "p", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "renorm", "dim", 3)
+        if type(maxnorm) is not int and type(maxnorm) is not float:
+            maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, renorm_out, input, p, dim, maxnorm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("renorm", input, out)
     return composite.renorm_out(input, p, dim, maxnorm, out=out)
@@ -4510,16 +4932,19 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
         return call(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return quantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(q, Tensor):
-        return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "quantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if not isinstance(q, Tensor):
+            return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "quantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "quantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         return composite.quantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -4530,18 +4955,27 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
     """quantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(quantile_default_out, input, q, out):
         return call(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(q, Tensor):
-        return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "quantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if not isinstance(q, Tensor):
+            return raise_bad_argument(
+                quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "quantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "quantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("quantile", input, q, out)
     return composite.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -4553,16 +4987,19 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
         return call(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return quantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if type(q) is not float:
-        q = float_of(q, "quantile", "q", 2)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "quantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if type(q) is not float:
+            q = float_of(q, "quantile", "q", 2)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "quantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "quantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         return composite.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -4603,18 +5040,21 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
     """quantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(quantile_scalar_out, input, out):
         return call(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if type(q) is not float:
-        q = float_of(q, "quantile", "q", 2)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "quantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if type(q) is not float:
+            q = float_of(q, "quantile", "q", 2)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "quantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "quantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("quantile", input, out)
     return composite.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -4626,16 +5066,19 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
         return call(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return nanquantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(q, Tensor):
-        return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if not isinstance(q, Tensor):
+            return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "nanquantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         return composite.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -4646,18 +5089,27 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
     """nanquantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nanquantile_default_out, input, q, out):
         return call(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(q, Tensor):
-        return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if not isinstance(q, Tensor):
+            return raise_bad_argument(
+                nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "nanquantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nanquantile", input, q, out)
     return composite.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -4669,16 +5121,19 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
         return call(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return nanquantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if type(q) is not float:
-        q = float_of(q, "nanquantile", "q", 2)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if type(q) is not float:
+            q = float_of(q, "nanquantile", "q", 2)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "nanquantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         return composite.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -4719,18 +5174,25 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
     """nanquantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nanquantile_scalar_out, input, out):
         return call(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if type(q) is not float:
-        q = float_of(q, "nanquantile", "q", 2)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
-    if type(interpolation) is not str:
-        interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
+        if type(q) is not float:
+            q = float_of(q, "nanquantile", "q", 2)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "nanquantile", "dim", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+        if type(interpolation) is not str:
+            interpolation = str_of(interpolation, "nanquantile", "interpolation")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nanquantile", input, out)
     return composite.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -4740,14 +5202,17 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor"""
     if state.interceptors and intercepts(cov, input, fweights, aweights):
         return call(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-    if fweights is not None and not isinstance(fweights, Tensor):
-        return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-    if aweights is not None and not isinstance(aweights, Tensor):
-        return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-    if type(correction) is not int or not -(2**63) <= correction < 2**63:
-        correction = int_of(correction, "cov", "correction")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+        if fweights is not None and not isinstance(fweights, Tensor):
+            return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+        if aweights is not None and not isinstance(aweights, Tensor):
+            return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+        if type(correction) is not int or not -(2**63) <= correction < 2**63:
+            correction = int_of(correction, "cov", "correction")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cov, input, correction=correction, fweights=fweights, aweights=aweights)
     try:
         return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
     except CALL_ERRORS as error:
@@ -4767,12 +5232,15 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
     """count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"""
     if state.interceptors and intercepts(count_nonzero_dim_IntList, input):
         return call(count_nonzero_dim_IntList, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
-    if type(dim) is int and SEPARATE_INTS:
-        dim = (dim,) + more_dim
-    elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
+        if type(dim) is int and SEPARATE_INTS:
+            dim = (dim,) + more_dim
+        elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, count_nonzero_dim_IntList, input, dim, *more_dim)
     try:
         return ops.sum(ops.ne(input, 0), dim)
     except CALL_ERRORS as error:
@@ -4783,10 +5251,13 @@ def count_nonzero_default(input, dim=None):
     """count_nonzero(Tensor self, int? dim=None) -> Tensor"""
     if state.interceptors and intercepts(count_nonzero_default, input):
         return call(count_nonzero_default, input, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(count_nonzero_default, input, dim)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "count_nonzero", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(count_nonzero_default, input, dim)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "count_nonzero", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, count_nonzero_default, input, dim)
     try:
         return composite.count_nonzero(input, dim)
     except CALL_ERRORS as error:
@@ -4819,10 +5290,13 @@ def std_mean_default(input, unbiased=True):
     """std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(std_mean_default, input):
         return call(std_mean_default, input, unbiased)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(std_mean_default, input, unbiased)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(std_mean_default, input, unbiased)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_mean_default, input, unbiased)
     return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
 
 
@@ -4830,16 +5304,19 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
     """std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(std_mean_dim, input):
         return call(std_mean_dim, input, dim, unbiased, keepdim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(std_mean_dim, input, dim, unbiased, keepdim)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "std_mean", "dim", 2)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(std_mean_dim, input, dim, unbiased, keepdim)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "std_mean", "dim", 2)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_mean_dim, input, dim, unbiased, keepdim)
     try:
         return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
@@ -4853,14 +5330,17 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(std_mean_correction, input):
         return call(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "std_mean", "dim", 2)
-    if correction is not None and type(correction) is not int and type(correction) is not float:
-        correction = scalar_of(correction, "std_mean", "correction")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "std_mean", "keepdim")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "std_mean", "dim", 2)
+        if correction is not None and type(correction) is not int and type(correction) is not float:
+            correction = scalar_of(correction, "std_mean", "correction")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "std_mean", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -4913,10 +5393,13 @@ def var_mean_default(input, unbiased=True):
     """var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(var_mean_default, input):
         return call(var_mean_default, input, unbiased)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(var_mean_default, input, unbiased)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(var_mean_default, input, unbiased)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_mean_default, input, unbiased)
     return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
 
 
@@ -4924,16 +5407,19 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
     """var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(var_mean_dim, input):
         return call(var_mean_dim, input, dim, unbiased, keepdim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(var_mean_dim, input, dim, unbiased, keepdim)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "var_mean", "dim", 2)
-    if unbiased is not False and unbiased is not True:
-        unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(var_mean_dim, input, dim, unbiased, keepdim)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "var_mean", "dim", 2)
+        if unbiased is not False and unbiased is not True:
+            unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_mean_dim, input, dim, unbiased, keepdim)
     try:
         return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
@@ -4947,14 +5433,17 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(var_mean_correction, input):
         return call(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "var_mean", "dim", 2)
-    if correction is not None and type(correction) is not int and type(correction) is not float:
-        correction = scalar_of(correction, "var_mean", "correction")
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "var_mean", "keepdim")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "var_mean", "dim", 2)
+        if correction is not None and type(correction) is not int and type(correction) is not float:
+            correction = scalar_of(correction, "var_mean", "correction")
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "var_mean", "keepdim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5011,16 +5500,19 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         return call(nanmean, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "nanmean", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "nanmean", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "nanmean", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "nanmean", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanmean, input, dim, keepdim, dtype=dtype, out=out)
     try:
         return composite.nanmean(input, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -5031,18 +5523,21 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
     """nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nanmean_out, input, out):
         return call(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "nanmean", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "nanmean", "dtype")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "nanmean", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "nanmean", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nanmean", input, out)
     return composite.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
@@ -5061,14 +5556,17 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         return call(nansum, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return nansum_out(input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "nansum", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "nansum", "dtype")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "nansum", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "nansum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nansum, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -5095,14 +5593,17 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     """nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nansum_out, input, out):
         return call(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "nansum", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "nansum", "dtype")
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "nansum", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "nansum", "dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, nansum_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -5150,16 +5651,19 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
         return call(diff, input, n, dim, prepend, append, out=out)
     if out is not None:
         return diff_out(input, n, dim, prepend, append, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
-    if prepend is not None and not isinstance(prepend, Tensor):
-        return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
-    if append is not None and not isinstance(append, Tensor):
-        return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "diff", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "diff", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
+        if prepend is not None and not isinstance(prepend, Tensor):
+            return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
+        if append is not None and not isinstance(append, Tensor):
+            return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "diff", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "diff", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diff, input, n, dim, prepend, append, out=out)
     try:
         return composite.diff(input, n, dim, prepend, append)
     except CALL_ERRORS as error:
@@ -5170,18 +5674,21 @@ def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
     """diff.out(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(diff_out, input, prepend, append, out):
         return call(diff_out, input, n, dim, prepend, append, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-    if prepend is not None and not isinstance(prepend, Tensor):
-        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-    if append is not None and not isinstance(append, Tensor):
-        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "diff", "n", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "diff", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+        if prepend is not None and not isinstance(prepend, Tensor):
+            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+        if append is not None and not isinstance(append, Tensor):
+            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "diff", "n", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "diff", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diff_out, input, n, dim, prepend, append, out=out)
     refuse_grad("diff", input, prepend, append, out)
     return composite.diff_out(input, n, dim, prepend, append, out=out)
 
@@ -5190,12 +5697,15 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
     """trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
     if state.interceptors and intercepts(trapezoid_dx, y):
         return call(trapezoid_dx, y, dx=dx, dim=dim)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(trapezoid_dx, y, dx=dx, dim=dim)
-    if type(dx) is not int and type(dx) is not float:
-        dx = scalar_of(dx, "trapezoid", "dx")
-    if type(dim) is not int:
-        dim = int_of(dim, "trapezoid", "dim")
+    try:
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(trapezoid_dx, y, dx=dx, dim=dim)
+        if type(dx) is not int and type(dx) is not float:
+            dx = scalar_of(dx, "trapezoid", "dx")
+        if type(dim) is not int:
+            dim = int_of(dim, "trapezoid", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, trapezoid_dx, y, dx=dx, dim=dim)
     try:
         return composite.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
@@ -5206,12 +5716,15 @@ def trapezoid_x(y, x, *, dim=-1):
     """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
     if state.interceptors and intercepts(trapezoid_x, y, x):
         return call(trapezoid_x, y, x, dim=dim)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(trapezoid_x, y, x, dim=dim)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(trapezoid_x, y, x, dim=dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "trapezoid", "dim")
+    try:
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(trapezoid_x, y, x, dim=dim)
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(trapezoid_x, y, x, dim=dim)
+        if type(dim) is not int:
+            dim = int_of(dim, "trapezoid", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, trapezoid_x, y, x, dim=dim)
     try:
         return composite.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
@@ -5238,12 +5751,15 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
     """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
     if state.interceptors and intercepts(cumulative_trapezoid_x, y, x):
         return call(cumulative_trapezoid_x, y, x, dim=dim)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "cumulative_trapezoid", "dim")
+    try:
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
+        if type(dim) is not int:
+            dim = int_of(dim, "cumulative_trapezoid", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumulative_trapezoid_x, y, x, dim=dim)
     try:
         return composite.cumulative_trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
@@ -5254,12 +5770,15 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
     """cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
     if state.interceptors and intercepts(cumulative_trapezoid_dx, y):
         return call(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
-    if type(dx) is not int and type(dx) is not float:
-        dx = scalar_of(dx, "cumulative_trapezoid", "dx")
-    if type(dim) is not int:
-        dim = int_of(dim, "cumulative_trapezoid", "dim")
+    try:
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
+        if type(dx) is not int and type(dx) is not float:
+            dx = scalar_of(dx, "cumulative_trapezoid", "dx")
+        if type(dim) is not int:
+            dim = int_of(dim, "cumulative_trapezoid", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, cumulative_trapezoid_dx, y, dx=dx, dim=dim)
     try:
         return composite.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
@@ -5294,12 +5813,15 @@ def trapz_x(y, x, *, dim=-1):
     """trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
     if state.interceptors and intercepts(trapz_x, y, x):
         return call(trapz_x, y, x, dim=dim)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(trapz_x, y, x, dim=dim)
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(trapz_x, y, x, dim=dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "trapz", "dim")
+    try:
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(trapz_x, y, x, dim=dim)
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(trapz_x, y, x, dim=dim)
+        if type(dim) is not int:
+            dim = int_of(dim, "trapz", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, trapz_x, y, x, dim=dim)
     try:
         return composite.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
@@ -5310,12 +5832,15 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
     """trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor"""
     if state.interceptors and intercepts(trapz_dx, y):
         return call(trapz_dx, y, dx=dx, dim=dim)
-    if not isinstance(y, Tensor):
-        return raise_bad_argument(trapz_dx, y, dx=dx, dim=dim)
-    if type(dx) is not float:
-        dx = float_of(dx, "trapz", "dx")
-    if type(dim) is not int:
-        dim = int_of(dim, "trapz", "dim")
+    try:
+        if not isinstance(y, Tensor):
+            return raise_bad_argument(trapz_dx, y, dx=dx, dim=dim)
+        if type(dx) is not float:
+            dx = float_of(dx, "trapz", "dx")
+        if type(dim) is not int:
+            dim = int_of(dim, "trapz", "dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, trapz_dx, y, dx=dx, dim=dim)
     try:
         return ops.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
@@ -5342,14 +5867,17 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
     """gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_scalarint, input):
         return call(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if spacing is not None and type(spacing) is not int and type(spacing) is not float:
-        spacing = scalar_of(spacing, "gradient", "spacing")
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if spacing is not None and type(spacing) is not int and type(spacing) is not float:
+            spacing = scalar_of(spacing, "gradient", "spacing")
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5366,14 +5894,17 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
     """gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_scalararray, input):
         return call(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(spacing) is not int and type(spacing) is not float:
-        spacing = scalar_of(spacing, "gradient", "spacing")
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if type(spacing) is not int and type(spacing) is not float:
+            spacing = scalar_of(spacing, "gradient", "spacing")
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5390,12 +5921,15 @@ def gradient_array(input, *, dim, edge_order=1):
     """gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_array, input):
         return call(gradient_array, input, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_array, input, dim=dim, edge_order=edge_order)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_array, input, dim=dim, edge_order=edge_order)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_array, input, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5408,12 +5942,15 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
     """gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_scalarrayint, input):
         return call(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5430,12 +5967,15 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
     """gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_scalarrayarray, input):
         return call(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5452,14 +5992,17 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
     """gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_tensorarrayint, input, spacing):
         return call(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
-        return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if dim is not None and type(dim) is not int:
-        dim = int_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
+            return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if dim is not None and type(dim) is not int:
+            dim = int_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5476,14 +6019,17 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
     """gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
     if state.interceptors and intercepts(gradient_tensorarray, input, spacing):
         return call(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
-        return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
-        edge_order = int_of(edge_order, "gradient", "edge_order")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
+            return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "gradient", "dim")
+        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+            edge_order = int_of(edge_order, "gradient", "edge_order")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -5546,12 +6092,15 @@ def sum_to_size(input, size, *more_size):
     """sum_to_size(Tensor self, SymInt[] size) -> Tensor"""
     if state.interceptors and intercepts(sum_to_size, input):
         return call(sum_to_size, input, size, *more_size)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(sum_to_size, input, size, *more_size)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, True, "sum_to_size", "size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(sum_to_size, input, size, *more_size)
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+            size = separate_ints_of(size, more_size, True, "sum_to_size", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sum_to_size, input, size, *more_size)
     try:
         return composite.sum_to_size(input, size)
     except CALL_ERRORS as error:

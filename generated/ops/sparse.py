@@ -23,6 +23,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -30,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     ints_of,
     raise_bad_argument,
+    refused,
     scalar_of,
     sized_ints_of,
     str_of,
@@ -72,18 +74,35 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             is_coalesced=is_coalesced,
             requires_grad=requires_grad,
         )
-    if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "_sparse_coo_tensor_with_dims_and_tensors", "sparse_dim", 1)
-    if type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "_sparse_coo_tensor_with_dims_and_tensors", "dense_dim", 2)
-    if type(size) is not tuple:
-        size = ints_of(size, "_sparse_coo_tensor_with_dims_and_tensors", "size", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_sparse_coo_tensor_with_dims_and_tensors", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "_sparse_coo_tensor_with_dims_and_tensors")
-    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
-        is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
+    try:
+        if type(sparse_dim) is not int:
+            sparse_dim = int_of(sparse_dim, "_sparse_coo_tensor_with_dims_and_tensors", "sparse_dim", 1)
+        if type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "_sparse_coo_tensor_with_dims_and_tensors", "dense_dim", 2)
+        if type(size) is not tuple:
+            size = ints_of(size, "_sparse_coo_tensor_with_dims_and_tensors", "size", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_sparse_coo_tensor_with_dims_and_tensors", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "_sparse_coo_tensor_with_dims_and_tensors")
+        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+            is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            _sparse_coo_tensor_with_dims_and_tensors,
+            sparse_dim,
+            dense_dim,
+            size,
+            indices,
+            values,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+            requires_grad=requires_grad,
+        )
     try:
         indices_array = indices._mt_array
         values_array = values._mt_array
@@ -159,8 +178,44 @@ def _sparse_coo_tensor_unsafe(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(
+                _sparse_coo_tensor_unsafe,
+                indices,
+                values,
+                size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                is_coalesced=is_coalesced,
+            )
+        if not isinstance(values, Tensor):
+            return raise_bad_argument(
+                _sparse_coo_tensor_unsafe,
+                indices,
+                values,
+                size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                is_coalesced=is_coalesced,
+            )
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "_sparse_coo_tensor_unsafe", "size", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_sparse_coo_tensor_unsafe", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "_sparse_coo_tensor_unsafe")
+            if pin_memory:
+                refuse_pinned("_sparse_coo_tensor_unsafe")
+        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+            is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             _sparse_coo_tensor_unsafe,
             indices,
             values,
@@ -171,28 +226,6 @@ def _sparse_coo_tensor_unsafe(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if not isinstance(values, Tensor):
-        return raise_bad_argument(
-            _sparse_coo_tensor_unsafe,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "_sparse_coo_tensor_unsafe", "size", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_sparse_coo_tensor_unsafe", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "_sparse_coo_tensor_unsafe")
-        if pin_memory:
-            refuse_pinned("_sparse_coo_tensor_unsafe")
-    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
-        is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
     try:
         return composite.sparse_coo_unsafe(
             indices,
@@ -225,8 +258,40 @@ def sparse_coo_tensor_indices(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(
+                sparse_coo_tensor_indices,
+                indices,
+                values,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                is_coalesced=is_coalesced,
+            )
+        if not isinstance(values, Tensor):
+            return raise_bad_argument(
+                sparse_coo_tensor_indices,
+                indices,
+                values,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                is_coalesced=is_coalesced,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "sparse_coo_tensor")
+            if pin_memory:
+                refuse_pinned("sparse_coo_tensor")
+        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+            is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             sparse_coo_tensor_indices,
             indices,
             values,
@@ -236,25 +301,6 @@ def sparse_coo_tensor_indices(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if not isinstance(values, Tensor):
-        return raise_bad_argument(
-            sparse_coo_tensor_indices,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "sparse_coo_tensor")
-        if pin_memory:
-            refuse_pinned("sparse_coo_tensor")
-    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
-        is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     return composite.sparse_coo_from_indices(
         indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
     )
@@ -276,8 +322,44 @@ def sparse_coo_tensor_indices_size(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(
+                sparse_coo_tensor_indices_size,
+                indices,
+                values,
+                size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                is_coalesced=is_coalesced,
+            )
+        if not isinstance(values, Tensor):
+            return raise_bad_argument(
+                sparse_coo_tensor_indices_size,
+                indices,
+                values,
+                size,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                is_coalesced=is_coalesced,
+            )
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "sparse_coo_tensor", "size", 3)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "sparse_coo_tensor")
+            if pin_memory:
+                refuse_pinned("sparse_coo_tensor")
+        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+            is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             sparse_coo_tensor_indices_size,
             indices,
             values,
@@ -288,28 +370,6 @@ def sparse_coo_tensor_indices_size(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if not isinstance(values, Tensor):
-        return raise_bad_argument(
-            sparse_coo_tensor_indices_size,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "sparse_coo_tensor", "size", 3)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "sparse_coo_tensor")
-        if pin_memory:
-            refuse_pinned("sparse_coo_tensor")
-    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
-        is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     try:
         return composite.sparse_coo_from_size(
             indices,
@@ -334,8 +394,11 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     """_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"""
     if state.interceptors and intercepts(_to_sparse_sparse_dim, input):
         return call(_to_sparse_sparse_dim, input, sparse_dim)
-    if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
+    try:
+        if type(sparse_dim) is not int:
+            sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_sparse_sparse_dim, input, sparse_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -363,12 +426,15 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     """_to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(_to_sparse_default, input):
         return call(_to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    if type(blocksize) is int:
-        blocksize = (blocksize, blocksize)
-    elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
-        blocksize = sized_ints_of(blocksize, "_to_sparse", "blocksize")
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
+    try:
+        if type(blocksize) is int:
+            blocksize = (blocksize, blocksize)
+        elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
+            blocksize = sized_ints_of(blocksize, "_to_sparse", "blocksize")
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -413,10 +479,13 @@ def to_sparse_sparse_dim(input, sparse_dim):
     """to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"""
     if state.interceptors and intercepts(to_sparse_sparse_dim, input):
         return call(to_sparse_sparse_dim, input, sparse_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
-    if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
+        if type(sparse_dim) is not int:
+            sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_sparse_sparse_dim, input, sparse_dim)
     try:
         return composite.to_sparse_dim(input, sparse_dim)
     except CALL_ERRORS as error:
@@ -427,14 +496,17 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     """to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(to_sparse_default, input):
         return call(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    if type(blocksize) is int:
-        blocksize = (blocksize, blocksize)
-    elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
-        blocksize = sized_ints_of(blocksize, "to_sparse", "blocksize")
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+        if type(blocksize) is int:
+            blocksize = (blocksize, blocksize)
+        elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
+            blocksize = sized_ints_of(blocksize, "to_sparse", "blocksize")
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     try:
         return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     except CALL_ERRORS as error:
@@ -470,10 +542,13 @@ def _to_dense(input, dtype=None, masked_grad=None):
     """_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"""
     if state.interceptors and intercepts(_to_dense, input):
         return call(_to_dense, input, dtype, masked_grad)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_to_dense", "dtype", 2)
-    if masked_grad is not None and masked_grad is not False and masked_grad is not True:
-        masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
+    try:
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_to_dense", "dtype", 2)
+        if masked_grad is not None and masked_grad is not False and masked_grad is not True:
+            masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_dense, input, dtype, masked_grad)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -499,12 +574,15 @@ def to_dense(input, dtype=None, *, masked_grad=None):
     """to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor"""
     if state.interceptors and intercepts(to_dense, input):
         return call(to_dense, input, dtype, masked_grad=masked_grad)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_dense, input, dtype, masked_grad=masked_grad)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "to_dense", "dtype", 2)
-    if masked_grad is not None and masked_grad is not False and masked_grad is not True:
-        masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_dense, input, dtype, masked_grad=masked_grad)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "to_dense", "dtype", 2)
+        if masked_grad is not None and masked_grad is not False and masked_grad is not True:
+            masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_dense, input, dtype, masked_grad=masked_grad)
     return composite.to_dense(input, dtype, masked_grad=masked_grad)
 
 
@@ -688,12 +766,15 @@ def _sparse_mm_reduce(sparse, dense, reduce):
     """_sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor"""
     if state.interceptors and intercepts(_sparse_mm_reduce, sparse, dense):
         return call(_sparse_mm_reduce, sparse, dense, reduce)
-    if not isinstance(sparse, Tensor):
-        return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
-    if not isinstance(dense, Tensor):
-        return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
+    try:
+        if not isinstance(sparse, Tensor):
+            return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
+        if not isinstance(dense, Tensor):
+            return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sparse_mm_reduce, sparse, dense, reduce)
     return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
 
 
@@ -720,8 +801,11 @@ def _sparse_mm_reduce_impl(input, other, reduce):
     """_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_sparse_mm_reduce_impl, input, other):
         return call(_sparse_mm_reduce_impl, input, other, reduce)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "_sparse_mm_reduce_impl", "reduce", 3)
+    try:
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "_sparse_mm_reduce_impl", "reduce", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sparse_mm_reduce_impl, input, other, reduce)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
@@ -757,10 +841,13 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
     """_sparse_mm_reduce_impl_backward(Tensor self, Tensor grad_out, Tensor weight, str reduce, Tensor arg_out, bool[2] output_mask) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_sparse_mm_reduce_impl_backward, input, grad_out, weight, arg_out):
         return call(_sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
-    if type(reduce) is not str:
-        reduce = str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
-    if len(output_mask) != 2:
-        raise wrong_length(output_mask, 2)
+    try:
+        if type(reduce) is not str:
+            reduce = str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
+        if len(output_mask) != 2:
+            raise wrong_length(output_mask, 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
     try:
         input_array = input._mt_array
         grad_out_array = grad_out._mt_array
@@ -797,16 +884,19 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(_sparse_addmm, input, mat1, mat2):
         return call(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if not isinstance(mat1, Tensor):
-        return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if not isinstance(mat2, Tensor):
-        return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "_sparse_addmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if not isinstance(mat1, Tensor):
+            return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if not isinstance(mat2, Tensor):
+            return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "_sparse_addmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
         return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
@@ -874,12 +964,27 @@ def sparse_compressed_tensor_comp_plain_value_size(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple:
-        size = ints_of(size, "sparse_compressed_tensor", "size", 4)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "sparse_compressed_tensor")
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "sparse_compressed_tensor", "size", 4)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "sparse_compressed_tensor")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
+            sparse_compressed_tensor_comp_plain_value_size,
+            compressed_indices,
+            plain_indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
     try:
         compressed_indices_array = compressed_indices._mt_array
         plain_indices_array = plain_indices._mt_array
@@ -941,8 +1046,49 @@ def sparse_compressed_tensor_comp_plain_value(
             device=device,
             pin_memory=pin_memory,
         )
-    if not isinstance(compressed_indices, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(compressed_indices, Tensor):
+            return raise_bad_argument(
+                sparse_compressed_tensor_comp_plain_value,
+                compressed_indices,
+                plain_indices,
+                values,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+            )
+        if not isinstance(plain_indices, Tensor):
+            return raise_bad_argument(
+                sparse_compressed_tensor_comp_plain_value,
+                compressed_indices,
+                plain_indices,
+                values,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+            )
+        if not isinstance(values, Tensor):
+            return raise_bad_argument(
+                sparse_compressed_tensor_comp_plain_value,
+                compressed_indices,
+                plain_indices,
+                values,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+            )
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
+        if layout is not None or device is not None or pin_memory is not False:
+            check_options(layout, device, pin_memory, "sparse_compressed_tensor")
+            if pin_memory:
+                refuse_pinned("sparse_compressed_tensor")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             sparse_compressed_tensor_comp_plain_value,
             compressed_indices,
             plain_indices,
@@ -952,34 +1098,6 @@ def sparse_compressed_tensor_comp_plain_value(
             device=device,
             pin_memory=pin_memory,
         )
-    if not isinstance(plain_indices, Tensor):
-        return raise_bad_argument(
-            sparse_compressed_tensor_comp_plain_value,
-            compressed_indices,
-            plain_indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-        )
-    if not isinstance(values, Tensor):
-        return raise_bad_argument(
-            sparse_compressed_tensor_comp_plain_value,
-            compressed_indices,
-            plain_indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-        )
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
-    if layout is not None or device is not None or pin_memory is not False:
-        check_options(layout, device, pin_memory, "sparse_compressed_tensor")
-        if pin_memory:
-            refuse_pinned("sparse_compressed_tensor")
     return composite.compressed_from_parts(
         compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -992,8 +1110,11 @@ def _to_sparse_csr(input, dense_dim=None):
     """_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(_to_sparse_csr, input):
         return call(_to_sparse_csr, input, dense_dim)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "_to_sparse_csr", "dense_dim", 2)
+    try:
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "_to_sparse_csr", "dense_dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_sparse_csr, input, dense_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1018,10 +1139,13 @@ def to_sparse_csr(input, dense_dim=None):
     """to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(to_sparse_csr, input):
         return call(to_sparse_csr, input, dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_sparse_csr, input, dense_dim)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_sparse_csr, input, dense_dim)
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_sparse_csr, input, dense_dim)
     try:
         return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
     except CALL_ERRORS as error:
@@ -1035,8 +1159,11 @@ def _to_sparse_csc(input, dense_dim=None):
     """_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(_to_sparse_csc, input):
         return call(_to_sparse_csc, input, dense_dim)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "_to_sparse_csc", "dense_dim", 2)
+    try:
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "_to_sparse_csc", "dense_dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_sparse_csc, input, dense_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1061,10 +1188,13 @@ def to_sparse_csc(input, dense_dim=None):
     """to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(to_sparse_csc, input):
         return call(to_sparse_csc, input, dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_sparse_csc, input, dense_dim)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_sparse_csc, input, dense_dim)
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_sparse_csc, input, dense_dim)
     try:
         return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
     except CALL_ERRORS as error:
@@ -1078,12 +1208,15 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
     """_to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(_to_sparse_bsr, input):
         return call(_to_sparse_bsr, input, blocksize, dense_dim)
-    if type(blocksize) is int:
-        blocksize = (blocksize, blocksize)
-    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = sized_ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
+    try:
+        if type(blocksize) is int:
+            blocksize = (blocksize, blocksize)
+        elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+            blocksize = sized_ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_sparse_bsr, input, blocksize, dense_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1108,14 +1241,17 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
     """to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(to_sparse_bsr, input):
         return call(to_sparse_bsr, input, blocksize, dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_sparse_bsr, input, blocksize, dense_dim)
-    if type(blocksize) is int:
-        blocksize = (blocksize, blocksize)
-    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = sized_ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_sparse_bsr, input, blocksize, dense_dim)
+        if type(blocksize) is int:
+            blocksize = (blocksize, blocksize)
+        elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+            blocksize = sized_ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_sparse_bsr, input, blocksize, dense_dim)
     try:
         return composite.to_bsr(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
@@ -1129,12 +1265,15 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
     """_to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(_to_sparse_bsc, input):
         return call(_to_sparse_bsc, input, blocksize, dense_dim)
-    if type(blocksize) is int:
-        blocksize = (blocksize, blocksize)
-    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = sized_ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
+    try:
+        if type(blocksize) is int:
+            blocksize = (blocksize, blocksize)
+        elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+            blocksize = sized_ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _to_sparse_bsc, input, blocksize, dense_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1159,14 +1298,17 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
     """to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
     if state.interceptors and intercepts(to_sparse_bsc, input):
         return call(to_sparse_bsc, input, blocksize, dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(to_sparse_bsc, input, blocksize, dense_dim)
-    if type(blocksize) is int:
-        blocksize = (blocksize, blocksize)
-    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = sized_ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
-    if dense_dim is not None and type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(to_sparse_bsc, input, blocksize, dense_dim)
+        if type(blocksize) is int:
+            blocksize = (blocksize, blocksize)
+        elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+            blocksize = sized_ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
+        if dense_dim is not None and type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, to_sparse_bsc, input, blocksize, dense_dim)
     try:
         return composite.to_bsc(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
@@ -1218,10 +1360,13 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         return call(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return sparse_sampled_addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
@@ -1260,10 +1405,13 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     """sparse_sampled_addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(sparse_sampled_addmm_out, input, mat1, mat2, out):
         return call(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
+    try:
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
@@ -1300,12 +1448,15 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(_sparse_softmax, input):
         return call(_sparse_softmax, input, dim, dtype)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_sparse_softmax, input, dim, dtype)
-    if type(dim) is not int:
-        dim = int_of(dim, "_sparse_softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_sparse_softmax, input, dim, dtype)
+        if type(dim) is not int:
+            dim = int_of(dim, "_sparse_softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sparse_softmax, input, dim, dtype)
     try:
         return composite.sparse_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
@@ -1320,12 +1471,15 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(_sparse_log_softmax, input):
         return call(_sparse_log_softmax, input, dim, dtype)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_sparse_log_softmax, input, dim, dtype)
-    if type(dim) is not int:
-        dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
-    if dtype is not None and type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_sparse_log_softmax, input, dim, dtype)
+        if type(dim) is not int:
+            dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
+        if dtype is not None and type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _sparse_log_softmax, input, dim, dtype)
     try:
         return composite.sparse_log_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
@@ -1336,12 +1490,15 @@ def _spdiags(diagonals, offsets, shape, layout=None):
     """_spdiags(Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None) -> Tensor"""
     if state.interceptors and intercepts(_spdiags, diagonals, offsets):
         return call(_spdiags, diagonals, offsets, shape, layout)
-    if not isinstance(diagonals, Tensor):
-        return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
-    if not isinstance(offsets, Tensor):
-        return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
-    if type(shape) is not tuple or shape and type(shape[0]) is not int:
-        shape = ints_of(shape, "_spdiags", "shape", 3)
+    try:
+        if not isinstance(diagonals, Tensor):
+            return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
+        if not isinstance(offsets, Tensor):
+            return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
+        if type(shape) is not tuple or shape and type(shape[0]) is not int:
+            shape = ints_of(shape, "_spdiags", "shape", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _spdiags, diagonals, offsets, shape, layout)
     try:
         return composite.spdiags(diagonals, offsets, shape, layout)
     except CALL_ERRORS as error:
@@ -1374,16 +1531,19 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     """sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(sspaddmm, input, mat1, mat2):
         return call(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if not isinstance(mat1, Tensor):
-        return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if not isinstance(mat2, Tensor):
-        return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    if type(beta) is not int and type(beta) is not float:
-        beta = scalar_of(beta, "sspaddmm", "beta")
-    if type(alpha) is not int and type(alpha) is not float:
-        alpha = scalar_of(alpha, "sspaddmm", "alpha")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if not isinstance(mat1, Tensor):
+            return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if not isinstance(mat2, Tensor):
+            return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if type(beta) is not int and type(beta) is not float:
+            beta = scalar_of(beta, "sspaddmm", "beta")
+        if type(alpha) is not int and type(alpha) is not float:
+            alpha = scalar_of(alpha, "sspaddmm", "alpha")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
         return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
@@ -1396,12 +1556,15 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
         return call(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
     if out is not None:
         return _convert_indices_from_coo_to_csr_out(input, size, out_int32=out_int32, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
-    if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
+        if type(size) is not int or not -(2**63) <= size < 2**63:
+            size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
     try:
         return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
     except CALL_ERRORS as error:
@@ -1414,14 +1577,17 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
     """_convert_indices_from_coo_to_csr.out(Tensor self, int size, *, bool out_int32=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_convert_indices_from_coo_to_csr_out, input, out):
         return call(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-    if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+        if type(size) is not int or not -(2**63) <= size < 2**63:
+            size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("_convert_indices_from_coo_to_csr", input, out)
     return write_out(out, composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
@@ -1442,8 +1608,32 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
         return _convert_indices_from_csr_to_coo_out(
             crow_indices, col_indices, out_int32=out_int32, transpose=transpose, out=out
         )
-    if not isinstance(crow_indices, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(crow_indices, Tensor):
+            return raise_bad_argument(
+                _convert_indices_from_csr_to_coo,
+                crow_indices,
+                col_indices,
+                out_int32=out_int32,
+                transpose=transpose,
+                out=out,
+            )
+        if not isinstance(col_indices, Tensor):
+            return raise_bad_argument(
+                _convert_indices_from_csr_to_coo,
+                crow_indices,
+                col_indices,
+                out_int32=out_int32,
+                transpose=transpose,
+                out=out,
+            )
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
+        if transpose is not False and transpose is not True:
+            transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             _convert_indices_from_csr_to_coo,
             crow_indices,
             col_indices,
@@ -1451,19 +1641,6 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             transpose=transpose,
             out=out,
         )
-    if not isinstance(col_indices, Tensor):
-        return raise_bad_argument(
-            _convert_indices_from_csr_to_coo,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
-    if transpose is not False and transpose is not True:
-        transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
     return composite.convert_indices_from_csr_to_coo(
         crow_indices, col_indices, out_int32=out_int32, transpose=transpose
     )
@@ -1480,8 +1657,41 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
             transpose=transpose,
             out=out,
         )
-    if not isinstance(crow_indices, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(crow_indices, Tensor):
+            return raise_bad_argument(
+                _convert_indices_from_csr_to_coo_out,
+                crow_indices,
+                col_indices,
+                out_int32=out_int32,
+                transpose=transpose,
+                out=out,
+            )
+        if not isinstance(col_indices, Tensor):
+            return raise_bad_argument(
+                _convert_indices_from_csr_to_coo_out,
+                crow_indices,
+                col_indices,
+                out_int32=out_int32,
+                transpose=transpose,
+                out=out,
+            )
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(
+                _convert_indices_from_csr_to_coo_out,
+                crow_indices,
+                col_indices,
+                out_int32=out_int32,
+                transpose=transpose,
+                out=out,
+            )
+        if out_int32 is not False and out_int32 is not True:
+            out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
+        if transpose is not False and transpose is not True:
+            transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             _convert_indices_from_csr_to_coo_out,
             crow_indices,
             col_indices,
@@ -1489,28 +1699,6 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
             transpose=transpose,
             out=out,
         )
-    if not isinstance(col_indices, Tensor):
-        return raise_bad_argument(
-            _convert_indices_from_csr_to_coo_out,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(
-            _convert_indices_from_csr_to_coo_out,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
-    if out_int32 is not False and out_int32 is not True:
-        out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
-    if transpose is not False and transpose is not True:
-        transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
     if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
     return write_out(
@@ -1523,14 +1711,17 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
     """sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
     if state.interceptors and intercepts(sparse_resize_, input):
         return call(sparse_resize_, input, size, sparse_dim, dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(sparse_resize_, input, size, sparse_dim, dense_dim)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "sparse_resize_", "size", 2)
-    if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "sparse_resize_", "sparse_dim", 3)
-    if type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(sparse_resize_, input, size, sparse_dim, dense_dim)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "sparse_resize_", "size", 2)
+        if type(sparse_dim) is not int:
+            sparse_dim = int_of(sparse_dim, "sparse_resize_", "sparse_dim", 3)
+        if type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sparse_resize_, input, size, sparse_dim, dense_dim)
     return composite.sparse_resize_(input, size, sparse_dim, dense_dim)
 
 
@@ -1538,14 +1729,17 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
     """sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
     if state.interceptors and intercepts(sparse_resize_and_clear_, input):
         return call(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "sparse_resize_and_clear_", "size", 2)
-    if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "sparse_resize_and_clear_", "sparse_dim", 3)
-    if type(dense_dim) is not int:
-        dense_dim = int_of(dense_dim, "sparse_resize_and_clear_", "dense_dim", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "sparse_resize_and_clear_", "size", 2)
+        if type(sparse_dim) is not int:
+            sparse_dim = int_of(sparse_dim, "sparse_resize_and_clear_", "sparse_dim", 3)
+        if type(dense_dim) is not int:
+            dense_dim = int_of(dense_dim, "sparse_resize_and_clear_", "dense_dim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
     return composite.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
 
 

@@ -22,11 +22,13 @@ from mindtorch.composite import special as composite
 from mindtorch.composite.helpers import float_beside
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     explained,
     int_of,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
@@ -432,8 +434,11 @@ def polygamma(n, input, *, out=None):
         return call(polygamma, n, input, out=out)
     if out is not None:
         return polygamma_out(n, input, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "polygamma", "n", 1)
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "polygamma", "n", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, polygamma, n, input, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -459,8 +464,11 @@ def polygamma_(input, n):
     """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
     if state.interceptors and intercepts(polygamma_, input):
         return call(polygamma_, input, n)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "polygamma_", "n", 2)
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "polygamma_", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, polygamma_, input, n)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -491,8 +499,11 @@ def polygamma_out(n, input, *, out):
     """polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(polygamma_out, input, out):
         return call(polygamma_out, n, input, out=out)
-    if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "polygamma", "n", 1)
+    try:
+        if type(n) is not int or not -(2**63) <= n < 2**63:
+            n = int_of(n, "polygamma", "n", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, polygamma_out, n, input, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -611,10 +622,13 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         return call(xlogy_Scalar_Self, input, other, out=out)
     if out is not None:
         return xlogy_Scalar_Self_out(input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(xlogy_Scalar_Self, input, other, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "xlogy", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(xlogy_Scalar_Self, input, other, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "xlogy", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, xlogy_Scalar_Self, input, other, out=out)
     node = None
     if (
         other._mt_edge is not None
@@ -639,12 +653,15 @@ def xlogy_Scalar_Self_out(input, other, *, out):
     """xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(xlogy_Scalar_Self_out, other, out):
         return call(xlogy_Scalar_Self_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "xlogy", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "xlogy", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, xlogy_Scalar_Self_out, input, other, out=out)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("xlogy", other, out)
     return ops.xlogy(float_beside(input, other), other, out=out)
@@ -656,10 +673,13 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         return call(xlogy_Scalar_Other, input, other, out=out)
     if out is not None:
         return xlogy_Scalar_Other_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(xlogy_Scalar_Other, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "xlogy", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(xlogy_Scalar_Other, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "xlogy", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, xlogy_Scalar_Other, input, other, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -704,10 +724,13 @@ def xlogy__Scalar_Other(input, other):
     """xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(xlogy__Scalar_Other, input):
         return call(xlogy__Scalar_Other, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(xlogy__Scalar_Other, input, other)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "xlogy_", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(xlogy__Scalar_Other, input, other)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "xlogy_", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, xlogy__Scalar_Other, input, other)
     return input.xlogy_(float_beside(other, input))
 
 
@@ -730,12 +753,15 @@ def xlogy_Scalar_Other_out(input, other, *, out):
     """xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(xlogy_Scalar_Other_out, input, out):
         return call(xlogy_Scalar_Other_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "xlogy", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "xlogy", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, xlogy_Scalar_Other_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("xlogy", input, out)
     return ops.xlogy(input, float_beside(other, input), out=out)
@@ -1971,10 +1997,13 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         return call(special_xlog1py_self_scalar, input, other, out=out)
     if out is not None:
         return special_xlog1py_self_scalar_out(input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(special_xlog1py_self_scalar, input, other, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "special_xlog1py", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(special_xlog1py_self_scalar, input, other, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "special_xlog1py", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_xlog1py_self_scalar, input, other, out=out)
     node = None
     if (
         other._mt_edge is not None
@@ -2001,12 +2030,15 @@ def special_xlog1py_self_scalar_out(input, other, *, out):
     """special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_xlog1py_self_scalar_out, other, out):
         return call(special_xlog1py_self_scalar_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "special_xlog1py", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "special_xlog1py", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_xlog1py_self_scalar_out, input, other, out=out)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_xlog1py", other, out)
     return ops.special_xlog1py(float_beside(input, other), other, out=out)
@@ -2018,10 +2050,13 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         return call(special_xlog1py_other_scalar, input, other, out=out)
     if out is not None:
         return special_xlog1py_other_scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_xlog1py_other_scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "special_xlog1py", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(special_xlog1py_other_scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "special_xlog1py", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_xlog1py_other_scalar, input, other, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2077,12 +2112,15 @@ def special_xlog1py_other_scalar_out(input, other, *, out):
     """special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_xlog1py_other_scalar_out, input, out):
         return call(special_xlog1py_other_scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "special_xlog1py", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "special_xlog1py", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_xlog1py_other_scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_xlog1py", input, out)
     return ops.special_xlog1py(input, float_beside(other, input), out=out)
@@ -2162,10 +2200,13 @@ def special_zeta_self_scalar(input, other, *, out=None):
         return call(special_zeta_self_scalar, input, other, out=out)
     if out is not None:
         return special_zeta_self_scalar_out(input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(special_zeta_self_scalar, input, other, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "special_zeta", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(special_zeta_self_scalar, input, other, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "special_zeta", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_zeta_self_scalar, input, other, out=out)
     node = None
     if (
         other._mt_edge is not None
@@ -2190,12 +2231,15 @@ def special_zeta_self_scalar_out(input, other, *, out):
     """special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_zeta_self_scalar_out, other, out):
         return call(special_zeta_self_scalar_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
-    if type(input) is not int and type(input) is not float:
-        input = scalar_of(input, "special_zeta", "input", 1)
+    try:
+        if not isinstance(other, Tensor):
+            return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
+        if type(input) is not int and type(input) is not float:
+            input = scalar_of(input, "special_zeta", "input", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_zeta_self_scalar_out, input, other, out=out)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_zeta", other, out)
     return ops.special_zeta(float_beside(input, other), other, out=out)
@@ -2207,10 +2251,13 @@ def special_zeta_other_scalar(input, other, *, out=None):
         return call(special_zeta_other_scalar, input, other, out=out)
     if out is not None:
         return special_zeta_other_scalar_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_zeta_other_scalar, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "special_zeta", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(special_zeta_other_scalar, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "special_zeta", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_zeta_other_scalar, input, other, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2262,12 +2309,15 @@ def special_zeta_other_scalar_out(input, other, *, out):
     """special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_zeta_other_scalar_out, input, out):
         return call(special_zeta_other_scalar_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
-    if type(other) is not int and type(other) is not float:
-        other = scalar_of(other, "special_zeta", "other", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
+        if type(other) is not int and type(other) is not float:
+            other = scalar_of(other, "special_zeta", "other", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_zeta_other_scalar_out, input, other, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_zeta", input, out)
     return ops.special_zeta(input, float_beside(other, input), out=out)
@@ -2337,8 +2387,11 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -2353,8 +2406,11 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_t_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -2383,8 +2439,11 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -2436,8 +2495,11 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_t_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -2521,8 +2583,11 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -2537,8 +2602,11 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_u_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -2567,8 +2635,11 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -2620,8 +2691,11 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_u_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -2705,8 +2779,11 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -2721,8 +2798,11 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_v_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -2751,8 +2831,11 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -2804,8 +2887,11 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_v_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -2889,8 +2975,11 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -2905,8 +2994,11 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_w_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -2935,8 +3027,11 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         return call(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -2988,8 +3083,11 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_chebyshev_polynomial_w_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -3069,8 +3167,11 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
         return call(special_hermite_polynomial_h_x_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_h_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_h_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -3085,8 +3186,11 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
     """special_hermite_polynomial_h.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_hermite_polynomial_h_x_scalar_out, n, out):
         return call(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -3111,8 +3215,11 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
         return call(special_hermite_polynomial_h_n_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_h_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_h_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -3164,8 +3271,11 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
     """special_hermite_polynomial_h.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_hermite_polynomial_h_n_scalar_out, x, out):
         return call(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -3243,8 +3353,11 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
         return call(special_hermite_polynomial_he_x_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_he_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_he_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -3259,8 +3372,11 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
     """special_hermite_polynomial_he.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_hermite_polynomial_he_x_scalar_out, n, out):
         return call(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -3285,8 +3401,11 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
         return call(special_hermite_polynomial_he_n_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_he_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_he_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -3338,8 +3457,11 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
     """special_hermite_polynomial_he.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_hermite_polynomial_he_n_scalar_out, x, out):
         return call(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -3417,8 +3539,11 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
         return call(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
     if out is not None:
         return special_laguerre_polynomial_l_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_laguerre_polynomial_l_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -3433,8 +3558,11 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
     """special_laguerre_polynomial_l.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_laguerre_polynomial_l_x_scalar_out, n, out):
         return call(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -3459,8 +3587,11 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
         return call(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
     if out is not None:
         return special_laguerre_polynomial_l_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_laguerre_polynomial_l_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -3512,8 +3643,11 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
     """special_laguerre_polynomial_l.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_laguerre_polynomial_l_n_scalar_out, x, out):
         return call(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -3591,8 +3725,11 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
         return call(special_legendre_polynomial_p_x_scalar, x, n, out=out)
     if out is not None:
         return special_legendre_polynomial_p_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_legendre_polynomial_p_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -3607,8 +3744,11 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
     """special_legendre_polynomial_p.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_legendre_polynomial_p_x_scalar_out, n, out):
         return call(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -3633,8 +3773,11 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
         return call(special_legendre_polynomial_p_n_scalar, x, n, out=out)
     if out is not None:
         return special_legendre_polynomial_p_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_legendre_polynomial_p_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -3686,8 +3829,11 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
     """special_legendre_polynomial_p.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_legendre_polynomial_p_n_scalar_out, x, out):
         return call(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -3769,8 +3915,11 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -3785,8 +3934,11 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -3819,8 +3971,11 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -3872,8 +4027,11 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -3961,8 +4119,11 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -3977,8 +4138,11 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -4011,8 +4175,11 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -4064,8 +4231,11 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -4153,8 +4323,11 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -4169,8 +4342,11 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -4203,8 +4379,11 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -4256,8 +4435,11 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -4345,8 +4527,11 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     try:
         n_array = n._mt_array
     except AttributeError:
@@ -4361,8 +4546,11 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    if type(x) is not int and type(x) is not float:
-        x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+    try:
+        if type(x) is not int and type(x) is not float:
+            x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     try:
         n_array = n._mt_array
         out_array = out._mt_array
@@ -4395,8 +4583,11 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         return call(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     try:
         x_array = x._mt_array
     except AttributeError:
@@ -4448,8 +4639,11 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    if type(n) is not int and type(n) is not float:
-        n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+    try:
+        if type(n) is not int and type(n) is not float:
+            n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     try:
         x_array = x._mt_array
         out_array = out._mt_array
@@ -4477,10 +4671,13 @@ def mvlgamma(input, p, *, out=None):
         return call(mvlgamma, input, p, out=out)
     if out is not None:
         return mvlgamma_out(input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(mvlgamma, input, p, out=out)
-    if type(p) is not int or not -(2**63) <= p < 2**63:
-        p = int_of(p, "mvlgamma", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(mvlgamma, input, p, out=out)
+        if type(p) is not int or not -(2**63) <= p < 2**63:
+            p = int_of(p, "mvlgamma", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mvlgamma, input, p, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -4505,10 +4702,13 @@ def mvlgamma_(input, p):
     """mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)"""
     if state.interceptors and intercepts(mvlgamma_, input):
         return call(mvlgamma_, input, p)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(mvlgamma_, input, p)
-    if type(p) is not int or not -(2**63) <= p < 2**63:
-        p = int_of(p, "mvlgamma_", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(mvlgamma_, input, p)
+        if type(p) is not int or not -(2**63) <= p < 2**63:
+            p = int_of(p, "mvlgamma_", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mvlgamma_, input, p)
     return composite.mvlgamma_(input, p)
 
 
@@ -4516,12 +4716,15 @@ def mvlgamma_out(input, p, *, out):
     """mvlgamma.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mvlgamma_out, input, out):
         return call(mvlgamma_out, input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(mvlgamma_out, input, p, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(mvlgamma_out, input, p, out=out)
-    if type(p) is not int or not -(2**63) <= p < 2**63:
-        p = int_of(p, "mvlgamma", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(mvlgamma_out, input, p, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(mvlgamma_out, input, p, out=out)
+        if type(p) is not int or not -(2**63) <= p < 2**63:
+            p = int_of(p, "mvlgamma", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, mvlgamma_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("mvlgamma", input, out)
     return composite.mvlgamma_out(input, p, out=out)
@@ -4533,10 +4736,13 @@ def special_multigammaln(input, p, *, out=None):
         return call(special_multigammaln, input, p, out=out)
     if out is not None:
         return special_multigammaln_out(input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_multigammaln, input, p, out=out)
-    if type(p) is not int or not -(2**63) <= p < 2**63:
-        p = int_of(p, "special_multigammaln", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(special_multigammaln, input, p, out=out)
+        if type(p) is not int or not -(2**63) <= p < 2**63:
+            p = int_of(p, "special_multigammaln", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_multigammaln, input, p, out=out)
     try:
         return ops.mvlgamma(input, p)
     except CALL_ERRORS as error:
@@ -4547,12 +4753,15 @@ def special_multigammaln_out(input, p, *, out):
     """special_multigammaln.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_multigammaln_out, input, out):
         return call(special_multigammaln_out, input, p, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_multigammaln_out, input, p, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(special_multigammaln_out, input, p, out=out)
-    if type(p) is not int or not -(2**63) <= p < 2**63:
-        p = int_of(p, "special_multigammaln", "p", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(special_multigammaln_out, input, p, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(special_multigammaln_out, input, p, out=out)
+        if type(p) is not int or not -(2**63) <= p < 2**63:
+            p = int_of(p, "special_multigammaln", "p", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, special_multigammaln_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_multigammaln", input, out)
     return ops.mvlgamma(input, p, out=out)

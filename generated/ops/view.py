@@ -29,6 +29,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import view as composite
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -39,12 +40,13 @@ from mindtorch.dispatch.arguments.conversions import (
     joined_ints,
     raise_bad_argument,
     raise_no_overload,
+    refused,
     separate_ints_of,
 )
 from mindtorch.dispatch.arguments.types import is_index, is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
-from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
+from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
 _alias_kernels = kernel_table("alias")
@@ -119,10 +121,13 @@ def view_default(input, size, *more_size):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
     if state.interceptors and intercepts(view_default, input):
         return call(view_default, input, size, *more_size)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "view", "size", 2)
+    try:
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "view", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, view_default, input, size, *more_size)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -152,8 +157,11 @@ def view_dtype(input, dtype):
     """view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
     if state.interceptors and intercepts(view_dtype, input):
         return call(view_dtype, input, dtype)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "view", "dtype", 2)
+    try:
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "view", "dtype", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, view_dtype, input, dtype)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -195,10 +203,13 @@ def _reshape_alias(input, size, stride):
     """_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"""
     if state.interceptors and intercepts(_reshape_alias, input):
         return call(_reshape_alias, input, size, stride)
-    if type(size) is not tuple:
-        size = ints_of(size, "_reshape_alias", "size", 2)
-    if type(stride) is not tuple:
-        stride = ints_of(stride, "_reshape_alias", "stride", 3)
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "_reshape_alias", "size", 2)
+        if type(stride) is not tuple:
+            stride = ints_of(stride, "_reshape_alias", "stride", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _reshape_alias, input, size, stride)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -228,12 +239,15 @@ def reshape(input, shape, *more_shape):
     """reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"""
     if state.interceptors and intercepts(reshape, input):
         return call(reshape, input, *joined_ints(shape, more_shape, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(reshape, input, shape, *more_shape)
-    if type(shape) is int and SEPARATE_INTS:
-        shape = (shape,) + more_shape
-    elif more_shape or type(shape) is not tuple or shape and type(shape[0]) is not int:
-        shape = separate_ints_of(shape, more_shape, SEPARATE_INTS, "reshape", "shape", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(reshape, input, shape, *more_shape)
+        if type(shape) is int and SEPARATE_INTS:
+            shape = (shape,) + more_shape
+        elif more_shape or type(shape) is not tuple or shape and type(shape[0]) is not int:
+            shape = separate_ints_of(shape, more_shape, SEPARATE_INTS, "reshape", "shape", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, reshape, input, shape, *more_shape)
     try:
         return composite.reshape(input, shape)
     except CALL_ERRORS as error:
@@ -258,10 +272,13 @@ def transpose(input, dim0, dim1):
     """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
     if state.interceptors and intercepts(transpose, input):
         return call(transpose, input, dim0, dim1)
-    if type(dim0) is not int:
-        dim0 = int_of(dim0, "transpose", "dim0", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "transpose", "dim1", 3)
+    try:
+        if type(dim0) is not int:
+            dim0 = int_of(dim0, "transpose", "dim0", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "transpose", "dim1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, transpose, input, dim0, dim1)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -289,10 +306,13 @@ def transpose_(input, dim0, dim1):
     """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
     if state.interceptors and intercepts(transpose_, input):
         return call(transpose_, input, dim0, dim1)
-    if type(dim0) is not int:
-        dim0 = int_of(dim0, "transpose_", "dim0", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "transpose_", "dim1", 3)
+    try:
+        if type(dim0) is not int:
+            dim0 = int_of(dim0, "transpose_", "dim0", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "transpose_", "dim1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, transpose_, input, dim0, dim1)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -389,10 +409,13 @@ def permute(input, dims, *more_dims):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
     if state.interceptors and intercepts(permute, input):
         return call(permute, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
-    if type(dims) is int and SEPARATE_INTS:
-        dims = (dims,) + more_dims
-    elif more_dims or type(dims) is not tuple:
-        dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "permute", "dims", 2)
+    try:
+        if type(dims) is int and SEPARATE_INTS:
+            dims = (dims,) + more_dims
+        elif more_dims or type(dims) is not tuple:
+            dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "permute", "dims", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, permute, input, dims, *more_dims)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -417,12 +440,15 @@ def movedim_intlist(input, source, destination):
     """movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
     if state.interceptors and intercepts(movedim_intlist, input):
         return call(movedim_intlist, input, source, destination)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(movedim_intlist, input, source, destination)
-    if type(source) is not tuple or source and type(source[0]) is not int:
-        source = ints_of(source, "movedim", "source", 2)
-    if type(destination) is not tuple or destination and type(destination[0]) is not int:
-        destination = ints_of(destination, "movedim", "destination", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(movedim_intlist, input, source, destination)
+        if type(source) is not tuple or source and type(source[0]) is not int:
+            source = ints_of(source, "movedim", "source", 2)
+        if type(destination) is not tuple or destination and type(destination[0]) is not int:
+            destination = ints_of(destination, "movedim", "destination", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, movedim_intlist, input, source, destination)
     try:
         return composite.movedim(input, source, destination)
     except CALL_ERRORS as error:
@@ -433,12 +459,15 @@ def movedim_int(input, source, destination):
     """movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
     if state.interceptors and intercepts(movedim_int, input):
         return call(movedim_int, input, source, destination)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(movedim_int, input, source, destination)
-    if type(source) is not int or not -(2**63) <= source < 2**63:
-        source = int_of(source, "movedim", "source", 2)
-    if type(destination) is not int or not -(2**63) <= destination < 2**63:
-        destination = int_of(destination, "movedim", "destination", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(movedim_int, input, source, destination)
+        if type(source) is not int or not -(2**63) <= source < 2**63:
+            source = int_of(source, "movedim", "source", 2)
+        if type(destination) is not int or not -(2**63) <= destination < 2**63:
+            destination = int_of(destination, "movedim", "destination", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, movedim_int, input, source, destination)
     try:
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
@@ -467,12 +496,15 @@ def expand(input, size, *more_size, implicit=False):
     """expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
     if state.interceptors and intercepts(expand, input):
         return call(expand, input, size, *more_size, implicit=implicit)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, True, "expand", "size", 2)
-    if implicit is not False and implicit is not True:
-        implicit = bool_of(implicit, "expand", "implicit")
+    try:
+        if implicit is not False and implicit is not True:
+            implicit = bool_of(implicit, "expand", "implicit")
+        if type(size) is int:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple:
+            size = separate_ints_of(size, more_size, True, "expand", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, expand, input, size, *more_size, implicit=implicit)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -507,12 +539,15 @@ def broadcast_to(input, size, *more_size):
     """broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
     if state.interceptors and intercepts(broadcast_to, input):
         return call(broadcast_to, input, *joined_ints(size, more_size, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(broadcast_to, input, size, *more_size)
-    if type(size) is int and SEPARATE_INTS:
-        size = (size,) + more_size
-    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(broadcast_to, input, size, *more_size)
+        if type(size) is int and SEPARATE_INTS:
+            size = (size,) + more_size
+        elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+            size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, broadcast_to, input, size, *more_size)
     try:
         return input.expand(size)
     except CALL_ERRORS as error:
@@ -582,8 +617,11 @@ def squeeze_dim(input, dim):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
     if state.interceptors and intercepts(squeeze_dim, input):
         return call(squeeze_dim, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "squeeze", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "squeeze", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze_dim, input, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -609,8 +647,11 @@ def squeeze__dim(input, dim):
     """squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze__dim, input):
         return call(squeeze__dim, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "squeeze_", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "squeeze_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze__dim, input, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -644,10 +685,13 @@ def squeeze_dims(input, dim, *more_dim):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if state.interceptors and intercepts(squeeze_dims, input):
         return call(squeeze_dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
-    if type(dim) is int and SEPARATE_INTS:
-        dim = (dim,) + more_dim
-    elif more_dim or type(dim) is not tuple:
-        dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze", "dim", 2)
+    try:
+        if type(dim) is int and SEPARATE_INTS:
+            dim = (dim,) + more_dim
+        elif more_dim or type(dim) is not tuple:
+            dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze_dims, input, dim, *more_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -697,10 +741,13 @@ def squeeze__dims(input, dim, *more_dim):
     """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze__dims, input):
         return call(squeeze__dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
-    if type(dim) is int and SEPARATE_INTS:
-        dim = (dim,) + more_dim
-    elif more_dim or type(dim) is not tuple:
-        dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze_", "dim", 2)
+    try:
+        if type(dim) is int and SEPARATE_INTS:
+            dim = (dim,) + more_dim
+        elif more_dim or type(dim) is not tuple:
+            dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze__dims, input, dim, *more_dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -762,8 +809,11 @@ def unsqueeze(input, dim=..., *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unsqueeze, input):
         return call(unsqueeze, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsqueeze", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "unsqueeze", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsqueeze, input, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -792,8 +842,11 @@ def unsqueeze_(input, dim=..., *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unsqueeze_, input):
         return call(unsqueeze_, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsqueeze_", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "unsqueeze_", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsqueeze_, input, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -826,10 +879,13 @@ def select(input, dim, index):
     """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
     if state.interceptors and intercepts(select, input):
         return call(select, input, dim, index)
-    if type(dim) is not int:
-        dim = int_of(dim, "select", "dim", 2)
-    if type(index) is not int:
-        index = index_of(index, "select", "index", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "select", "dim", 2)
+        if type(index) is not int:
+            index = index_of(index, "select", "index", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, select, input, dim, index)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -861,14 +917,17 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(slice, input):
         return call(slice, input, dim, start, end, step)
-    if type(dim) is not int:
-        dim = int_of(dim, "slice", "dim", 2)
-    if start is not None and type(start) is not int:
-        start = index_of(start, "slice", "start", 3)
-    if end is not None and type(end) is not int:
-        end = index_of(end, "slice", "end", 4)
-    if type(step) is not int:
-        step = index_of(step, "slice", "step", 5)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "slice", "dim", 2)
+        if start is not None and type(start) is not int:
+            start = index_of(start, "slice", "start", 3)
+        if end is not None and type(end) is not int:
+            end = index_of(end, "slice", "end", 4)
+        if type(step) is not int:
+            step = index_of(step, "slice", "step", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, slice, input, dim, start, end, step)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -902,14 +961,17 @@ def narrow_default(input, dim, start, length):
     """narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)"""
     if state.interceptors and intercepts(narrow_default, input):
         return call(narrow_default, input, dim, start, length)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(narrow_default, input, dim, start, length)
-    if type(dim) is not int:
-        dim = int_of(dim, "narrow", "dim", 2)
-    if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = index_of(start, "narrow", "start", 3)
-    if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = index_of(length, "narrow", "length", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(narrow_default, input, dim, start, length)
+        if type(dim) is not int:
+            dim = int_of(dim, "narrow", "dim", 2)
+        if type(start) is not int or not -(2**63) <= start < 2**63:
+            start = index_of(start, "narrow", "start", 3)
+        if type(length) is not int or not -(2**63) <= length < 2**63:
+            length = index_of(length, "narrow", "length", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, narrow_default, input, dim, start, length)
     try:
         return composite.narrow(input, dim, start, length)
     except CALL_ERRORS as error:
@@ -920,14 +982,17 @@ def narrow_Tensor(input, dim, start, length):
     """narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
     if state.interceptors and intercepts(narrow_Tensor, input, start):
         return call(narrow_Tensor, input, dim, start, length)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(narrow_Tensor, input, dim, start, length)
-    if not isinstance(start, Tensor):
-        return raise_bad_argument(narrow_Tensor, input, dim, start, length)
-    if type(dim) is not int:
-        dim = int_of(dim, "narrow", "dim", 2)
-    if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = index_of(length, "narrow", "length", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(narrow_Tensor, input, dim, start, length)
+        if not isinstance(start, Tensor):
+            return raise_bad_argument(narrow_Tensor, input, dim, start, length)
+        if type(dim) is not int:
+            dim = int_of(dim, "narrow", "dim", 2)
+        if type(length) is not int or not -(2**63) <= length < 2**63:
+            length = index_of(length, "narrow", "length", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, narrow_Tensor, input, dim, start, length)
     try:
         return composite.narrow_tensor(input, dim, start, length)
     except CALL_ERRORS as error:
@@ -956,10 +1021,13 @@ def split_Tensor(input, split_size, dim=0):
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
     if state.interceptors and intercepts(split_Tensor, input):
         return call(split_Tensor, input, split_size, dim)
-    if type(split_size) is not int:
-        split_size = index_of(split_size, "split", "split_size", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "split", "dim", 3)
+    try:
+        if type(split_size) is not int:
+            split_size = index_of(split_size, "split", "split_size", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "split", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, split_Tensor, input, split_size, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -991,12 +1059,15 @@ def split_sizes(input, split_size, dim=0):
     """split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
     if state.interceptors and intercepts(split_sizes, input):
         return call(split_sizes, input, split_size, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(split_sizes, input, split_size, dim)
-    if type(split_size) is not tuple or split_size and type(split_size[0]) is not int:
-        split_size = ints_of(split_size, "split", "split_size", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "split", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(split_sizes, input, split_size, dim)
+        if type(split_size) is not tuple or split_size and type(split_size[0]) is not int:
+            split_size = ints_of(split_size, "split", "split_size", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "split", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, split_sizes, input, split_size, dim)
     try:
         return input.split_with_sizes(split_size, dim)
     except CALL_ERRORS as error:
@@ -1029,10 +1100,13 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(split_with_sizes, input):
         return call(split_with_sizes, input, split_sizes, dim)
-    if type(split_sizes) is not tuple:
-        split_sizes = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "split_with_sizes", "dim", 3)
+    try:
+        if type(split_sizes) is not tuple:
+            split_sizes = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "split_with_sizes", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, split_with_sizes, input, split_sizes, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1069,10 +1143,13 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unsafe_split, input):
         return call(unsafe_split, input, split_size, dim)
-    if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
-        split_size = index_of(split_size, "unsafe_split", "split_size", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsafe_split", "dim", 3)
+    try:
+        if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
+            split_size = index_of(split_size, "unsafe_split", "split_size", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "unsafe_split", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsafe_split, input, split_size, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1105,10 +1182,13 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unsafe_split_with_sizes, input):
         return call(unsafe_split_with_sizes, input, split_sizes, dim)
-    if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
-        split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
+    try:
+        if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
+            split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsafe_split_with_sizes, input, split_sizes, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1140,12 +1220,15 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unsafe_chunk, input):
         return call(unsafe_chunk, input, chunks, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unsafe_chunk, input, chunks, dim)
-    if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
-        chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsafe_chunk", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unsafe_chunk, input, chunks, dim)
+        if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
+            chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "unsafe_chunk", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsafe_chunk, input, chunks, dim)
     try:
         return composite.unsafe_chunk(input, chunks, dim)
     except CALL_ERRORS as error:
@@ -1158,12 +1241,15 @@ def chunk(input, chunks, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(chunk, input):
         return call(chunk, input, chunks, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(chunk, input, chunks, dim)
-    if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
-        chunks = int_of(chunks, "chunk", "chunks", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "chunk", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(chunk, input, chunks, dim)
+        if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
+            chunks = int_of(chunks, "chunk", "chunks", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "chunk", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, chunk, input, chunks, dim)
     try:
         return composite.chunk(input, chunks, dim)
     except CALL_ERRORS as error:
@@ -1179,8 +1265,11 @@ def unbind(input, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unbind, input):
         return call(unbind, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "unbind", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "unbind", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unbind, input, dim)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1209,12 +1298,15 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
     if state.interceptors and intercepts(diagonal, input):
         return call(diagonal, input, offset, dim1, dim2)
-    if type(offset) is not int:
-        offset = int_of(offset, "diagonal", "offset", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "diagonal", "dim1", 3)
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "diagonal", "dim2", 4)
+    try:
+        if type(offset) is not int:
+            offset = int_of(offset, "diagonal", "offset", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "diagonal", "dim1", 3)
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "diagonal", "dim2", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diagonal, input, offset, dim1, dim2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1250,12 +1342,15 @@ def unfold(input, dimension, size, step):
     """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
     if state.interceptors and intercepts(unfold, input):
         return call(unfold, input, dimension, size, step)
-    if type(dimension) is not int:
-        dimension = int_of(dimension, "unfold", "dimension", 2)
-    if type(size) is not int:
-        size = int_of(size, "unfold", "size", 3)
-    if type(step) is not int:
-        step = int_of(step, "unfold", "step", 4)
+    try:
+        if type(dimension) is not int:
+            dimension = int_of(dimension, "unfold", "dimension", 2)
+        if type(size) is not int:
+            size = int_of(size, "unfold", "size", 3)
+        if type(step) is not int:
+            step = int_of(step, "unfold", "step", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unfold, input, dimension, size, step)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1291,12 +1386,15 @@ def as_strided(input, size, stride, storage_offset=None):
     """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
     if state.interceptors and intercepts(as_strided, input):
         return call(as_strided, input, size, stride, storage_offset)
-    if type(size) is not tuple:
-        size = ints_of(size, "as_strided", "size", 2)
-    if type(stride) is not tuple:
-        stride = ints_of(stride, "as_strided", "stride", 3)
-    if storage_offset is not None and type(storage_offset) is not int:
-        storage_offset = index_of(storage_offset, "as_strided", "storage_offset", 4)
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "as_strided", "size", 2)
+        if type(stride) is not tuple:
+            stride = ints_of(stride, "as_strided", "stride", 3)
+        if storage_offset is not None and type(storage_offset) is not int:
+            storage_offset = index_of(storage_offset, "as_strided", "storage_offset", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, as_strided, input, size, stride, storage_offset)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1331,12 +1429,15 @@ def as_strided_(input, size, stride, storage_offset=None):
     """as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(as_strided_, input):
         return call(as_strided_, input, size, stride, storage_offset)
-    if type(size) is not tuple:
-        size = ints_of(size, "as_strided_", "size", 2)
-    if type(stride) is not tuple:
-        stride = ints_of(stride, "as_strided_", "stride", 3)
-    if storage_offset is not None and type(storage_offset) is not int:
-        storage_offset = index_of(storage_offset, "as_strided_", "storage_offset", 4)
+    try:
+        if type(size) is not tuple:
+            size = ints_of(size, "as_strided_", "size", 2)
+        if type(stride) is not tuple:
+            stride = ints_of(stride, "as_strided_", "stride", 3)
+        if storage_offset is not None and type(storage_offset) is not int:
+            storage_offset = index_of(storage_offset, "as_strided_", "storage_offset", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, as_strided_, input, size, stride, storage_offset)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1371,12 +1472,15 @@ def flatten(input, start_dim=0, end_dim=-1):
     """flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)"""
     if state.interceptors and intercepts(flatten, input):
         return call(flatten, input, start_dim, end_dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(flatten, input, start_dim, end_dim)
-    if type(start_dim) is not int:
-        start_dim = int_of(start_dim, "flatten", "start_dim", 2)
-    if type(end_dim) is not int:
-        end_dim = int_of(end_dim, "flatten", "end_dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(flatten, input, start_dim, end_dim)
+        if type(start_dim) is not int:
+            start_dim = int_of(start_dim, "flatten", "start_dim", 2)
+        if type(end_dim) is not int:
+            end_dim = int_of(end_dim, "flatten", "end_dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, flatten, input, start_dim, end_dim)
     try:
         return composite.flatten(input, start_dim, end_dim)
     except CALL_ERRORS as error:
@@ -1387,12 +1491,15 @@ def unflatten(input, dim, sizes):
     """unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)"""
     if state.interceptors and intercepts(unflatten, input):
         return call(unflatten, input, dim, sizes)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unflatten, input, dim, sizes)
-    if type(dim) is not int:
-        dim = int_of(dim, "unflatten", "dim", 2)
-    if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
-        sizes = ints_of(sizes, "unflatten", "sizes", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unflatten, input, dim, sizes)
+        if type(dim) is not int:
+            dim = int_of(dim, "unflatten", "dim", 2)
+        if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
+            sizes = ints_of(sizes, "unflatten", "sizes", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unflatten, input, dim, sizes)
     try:
         return composite.unflatten(input, dim, sizes)
     except CALL_ERRORS as error:
@@ -1476,8 +1583,11 @@ def _unsafe_view(input, size):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
     if state.interceptors and intercepts(_unsafe_view, input):
         return call(_unsafe_view, input, size)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "_unsafe_view", "size", 2)
+    try:
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "_unsafe_view", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _unsafe_view, input, size)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1511,12 +1621,15 @@ def swapaxes(input, axis0, axis1):
     """swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)"""
     if state.interceptors and intercepts(swapaxes, input):
         return call(swapaxes, input, axis0, axis1)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(swapaxes, input, axis0, axis1)
-    if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
-        axis0 = int_of(axis0, "swapaxes", "axis0", 2)
-    if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
-        axis1 = int_of(axis1, "swapaxes", "axis1", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(swapaxes, input, axis0, axis1)
+        if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
+            axis0 = int_of(axis0, "swapaxes", "axis0", 2)
+        if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
+            axis1 = int_of(axis1, "swapaxes", "axis1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, swapaxes, input, axis0, axis1)
     try:
         return input.transpose(axis0, axis1)
     except CALL_ERRORS as error:
@@ -1527,12 +1640,15 @@ def swapaxes_(input, axis0, axis1):
     """swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)"""
     if state.interceptors and intercepts(swapaxes_, input):
         return call(swapaxes_, input, axis0, axis1)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(swapaxes_, input, axis0, axis1)
-    if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
-        axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
-    if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
-        axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(swapaxes_, input, axis0, axis1)
+        if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
+            axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
+        if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
+            axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, swapaxes_, input, axis0, axis1)
     return input.transpose_(axis0, axis1)
 
 
@@ -1540,12 +1656,15 @@ def swapdims(input, dim0, dim1):
     """swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
     if state.interceptors and intercepts(swapdims, input):
         return call(swapdims, input, dim0, dim1)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(swapdims, input, dim0, dim1)
-    if type(dim0) is not int:
-        dim0 = int_of(dim0, "swapdims", "dim0", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "swapdims", "dim1", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(swapdims, input, dim0, dim1)
+        if type(dim0) is not int:
+            dim0 = int_of(dim0, "swapdims", "dim0", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "swapdims", "dim1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, swapdims, input, dim0, dim1)
     try:
         return input.transpose(dim0, dim1)
     except CALL_ERRORS as error:
@@ -1556,12 +1675,15 @@ def swapdims_(input, dim0, dim1):
     """swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
     if state.interceptors and intercepts(swapdims_, input):
         return call(swapdims_, input, dim0, dim1)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(swapdims_, input, dim0, dim1)
-    if type(dim0) is not int:
-        dim0 = int_of(dim0, "swapdims_", "dim0", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "swapdims_", "dim1", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(swapdims_, input, dim0, dim1)
+        if type(dim0) is not int:
+            dim0 = int_of(dim0, "swapdims_", "dim0", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "swapdims_", "dim1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, swapdims_, input, dim0, dim1)
     return input.transpose_(dim0, dim1)
 
 
@@ -1578,12 +1700,15 @@ def moveaxis_intlist(input, source, destination):
     """moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
     if state.interceptors and intercepts(moveaxis_intlist, input):
         return call(moveaxis_intlist, input, source, destination)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(moveaxis_intlist, input, source, destination)
-    if type(source) is not tuple or source and type(source[0]) is not int:
-        source = ints_of(source, "moveaxis", "source", 2)
-    if type(destination) is not tuple or destination and type(destination[0]) is not int:
-        destination = ints_of(destination, "moveaxis", "destination", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(moveaxis_intlist, input, source, destination)
+        if type(source) is not tuple or source and type(source[0]) is not int:
+            source = ints_of(source, "moveaxis", "source", 2)
+        if type(destination) is not tuple or destination and type(destination[0]) is not int:
+            destination = ints_of(destination, "moveaxis", "destination", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, moveaxis_intlist, input, source, destination)
     try:
         return composite.movedim(input, source, destination)
     except CALL_ERRORS as error:
@@ -1594,12 +1719,15 @@ def moveaxis_int(input, source, destination):
     """moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
     if state.interceptors and intercepts(moveaxis_int, input):
         return call(moveaxis_int, input, source, destination)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(moveaxis_int, input, source, destination)
-    if type(source) is not int or not -(2**63) <= source < 2**63:
-        source = int_of(source, "moveaxis", "source", 2)
-    if type(destination) is not int or not -(2**63) <= destination < 2**63:
-        destination = int_of(destination, "moveaxis", "destination", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(moveaxis_int, input, source, destination)
+        if type(source) is not int or not -(2**63) <= source < 2**63:
+            source = int_of(source, "moveaxis", "source", 2)
+        if type(destination) is not int or not -(2**63) <= destination < 2**63:
+            destination = int_of(destination, "moveaxis", "destination", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, moveaxis_int, input, source, destination)
     try:
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
@@ -1645,12 +1773,15 @@ def tensor_split_sections(input, sections, dim=0):
     """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"""
     if state.interceptors and intercepts(tensor_split_sections, input):
         return call(tensor_split_sections, input, sections, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(tensor_split_sections, input, sections, dim)
-    if type(sections) is not int or not -(2**63) <= sections < 2**63:
-        sections = index_of(sections, "tensor_split", "sections", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "tensor_split", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(tensor_split_sections, input, sections, dim)
+        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+            sections = index_of(sections, "tensor_split", "sections", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "tensor_split", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tensor_split_sections, input, sections, dim)
     try:
         return composite.tensor_split_sections(input, sections, dim)
     except CALL_ERRORS as error:
@@ -1661,12 +1792,15 @@ def tensor_split_indices(input, indices, dim=0):
     """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"""
     if state.interceptors and intercepts(tensor_split_indices, input):
         return call(tensor_split_indices, input, indices, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(tensor_split_indices, input, indices, dim)
-    if type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = ints_of(indices, "tensor_split", "indices", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "tensor_split", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(tensor_split_indices, input, indices, dim)
+        if type(indices) is not tuple or indices and type(indices[0]) is not int:
+            indices = ints_of(indices, "tensor_split", "indices", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "tensor_split", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tensor_split_indices, input, indices, dim)
     try:
         return composite.tensor_split_indices(input, indices, dim)
     except CALL_ERRORS as error:
@@ -1677,12 +1811,15 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
     """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
     if state.interceptors and intercepts(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections):
         return call(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
-    if not isinstance(tensor_indices_or_sections, Tensor):
-        return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "tensor_split", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+        if not isinstance(tensor_indices_or_sections, Tensor):
+            return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+        if type(dim) is not int:
+            dim = int_of(dim, "tensor_split", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
     try:
         return composite.tensor_split_tensor(input, tensor_indices_or_sections, dim)
     except CALL_ERRORS as error:
@@ -1755,10 +1892,13 @@ def hsplit_int(input, sections):
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
     if state.interceptors and intercepts(hsplit_int, input):
         return call(hsplit_int, input, sections)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(hsplit_int, input, sections)
-    if type(sections) is not int or not -(2**63) <= sections < 2**63:
-        sections = int_of(sections, "hsplit", "sections", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(hsplit_int, input, sections)
+        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+            sections = int_of(sections, "hsplit", "sections", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hsplit_int, input, sections)
     try:
         return composite.hsplit_sections(input, sections)
     except CALL_ERRORS as error:
@@ -1769,12 +1909,15 @@ def hsplit_array(input, indices, *more_indices):
     """hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.interceptors and intercepts(hsplit_array, input):
         return call(hsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(hsplit_array, input, indices, *more_indices)
-    if type(indices) is int and SEPARATE_INTS:
-        indices = (indices,) + more_indices
-    elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "hsplit", "indices", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(hsplit_array, input, indices, *more_indices)
+        if type(indices) is int and SEPARATE_INTS:
+            indices = (indices,) + more_indices
+        elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
+            indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "hsplit", "indices", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, hsplit_array, input, indices, *more_indices)
     try:
         return composite.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
@@ -1812,10 +1955,13 @@ def vsplit_int(input, sections):
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
     if state.interceptors and intercepts(vsplit_int, input):
         return call(vsplit_int, input, sections)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(vsplit_int, input, sections)
-    if type(sections) is not int or not -(2**63) <= sections < 2**63:
-        sections = int_of(sections, "vsplit", "sections", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(vsplit_int, input, sections)
+        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+            sections = int_of(sections, "vsplit", "sections", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, vsplit_int, input, sections)
     try:
         return composite.vsplit_sections(input, sections)
     except CALL_ERRORS as error:
@@ -1826,12 +1972,15 @@ def vsplit_array(input, indices, *more_indices):
     """vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.interceptors and intercepts(vsplit_array, input):
         return call(vsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(vsplit_array, input, indices, *more_indices)
-    if type(indices) is int and SEPARATE_INTS:
-        indices = (indices,) + more_indices
-    elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "vsplit", "indices", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(vsplit_array, input, indices, *more_indices)
+        if type(indices) is int and SEPARATE_INTS:
+            indices = (indices,) + more_indices
+        elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
+            indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "vsplit", "indices", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, vsplit_array, input, indices, *more_indices)
     try:
         return composite.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
@@ -1869,10 +2018,13 @@ def dsplit_int(input, sections):
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
     if state.interceptors and intercepts(dsplit_int, input):
         return call(dsplit_int, input, sections)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(dsplit_int, input, sections)
-    if type(sections) is not int or not -(2**63) <= sections < 2**63:
-        sections = int_of(sections, "dsplit", "sections", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(dsplit_int, input, sections)
+        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+            sections = int_of(sections, "dsplit", "sections", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, dsplit_int, input, sections)
     try:
         return composite.dsplit_sections(input, sections)
     except CALL_ERRORS as error:
@@ -1883,12 +2035,15 @@ def dsplit_array(input, indices, *more_indices):
     """dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.interceptors and intercepts(dsplit_array, input):
         return call(dsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(dsplit_array, input, indices, *more_indices)
-    if type(indices) is int and SEPARATE_INTS:
-        indices = (indices,) + more_indices
-    elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "dsplit", "indices", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(dsplit_array, input, indices, *more_indices)
+        if type(indices) is int and SEPARATE_INTS:
+            indices = (indices,) + more_indices
+        elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
+            indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "dsplit", "indices", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, dsplit_array, input, indices, *more_indices)
     try:
         return composite.dsplit_indices(input, indices)
     except CALL_ERRORS as error:
@@ -2002,10 +2157,13 @@ def view_copy_default(input, size, *, out=None):
         return call(view_copy_default, input, size, out=out)
     if out is not None:
         return view_copy_default_out(input, size, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_copy_default, input, size, out=out)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "view_copy", "size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(view_copy_default, input, size, out=out)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "view_copy", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, view_copy_default, input, size, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2031,12 +2189,15 @@ def view_copy_default_out(input, size, *, out):
     """view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(view_copy_default_out, input, out):
         return call(view_copy_default_out, input, size, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_copy_default_out, input, size, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(view_copy_default_out, input, size, out=out)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "view_copy", "size", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(view_copy_default_out, input, size, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(view_copy_default_out, input, size, out=out)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "view_copy", "size", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, view_copy_default_out, input, size, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_copy", input, out)
     return composite.view_copy_out(input, size, out=out)
@@ -2048,10 +2209,13 @@ def view_copy_dtype(input, dtype, *, out=None):
         return call(view_copy_dtype, input, dtype, out=out)
     if out is not None:
         return view_copy_dtype_out(input, dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_copy_dtype, input, dtype, out=out)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(view_copy_dtype, input, dtype, out=out)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, view_copy_dtype, input, dtype, out=out)
     return composite.view_copy_dtype(input, dtype)
 
 
@@ -2086,12 +2250,15 @@ def view_copy_dtype_out(input, dtype, *, out):
     """view_copy.dtype_out(Tensor self, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(view_copy_dtype_out, input, out):
         return call(view_copy_dtype_out, input, dtype, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
-    if type(dtype) is not Dtype:
-        dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
+        if type(dtype) is not Dtype:
+            dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, view_copy_dtype_out, input, dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_copy", input, out)
     return composite.view_copy_dtype_out(input, dtype, out=out)
@@ -2103,12 +2270,15 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         return call(transpose_copy, input, dim0, dim1, out=out)
     if out is not None:
         return transpose_copy_out(input, dim0, dim1, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(transpose_copy, input, dim0, dim1, out=out)
-    if type(dim0) is not int:
-        dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(transpose_copy, input, dim0, dim1, out=out)
+        if type(dim0) is not int:
+            dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, transpose_copy, input, dim0, dim1, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2133,14 +2303,17 @@ def transpose_copy_out(input, dim0, dim1, *, out):
     """transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(transpose_copy_out, input, out):
         return call(transpose_copy_out, input, dim0, dim1, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
-    if type(dim0) is not int:
-        dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
+        if type(dim0) is not int:
+            dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, transpose_copy_out, input, dim0, dim1, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("transpose_copy", input, out)
     return composite.transpose_copy_out(input, dim0, dim1, out=out)
@@ -2188,10 +2361,13 @@ def permute_copy(input, dims, *, out=None):
         return call(permute_copy, input, dims, out=out)
     if out is not None:
         return permute_copy_out(input, dims, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(permute_copy, input, dims, out=out)
-    if type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of(dims, "permute_copy", "dims", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(permute_copy, input, dims, out=out)
+        if type(dims) is not tuple or dims and type(dims[0]) is not int:
+            dims = ints_of(dims, "permute_copy", "dims", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, permute_copy, input, dims, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2215,12 +2391,15 @@ def permute_copy_out(input, dims, *, out):
     """permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(permute_copy_out, input, out):
         return call(permute_copy_out, input, dims, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(permute_copy_out, input, dims, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(permute_copy_out, input, dims, out=out)
-    if type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of(dims, "permute_copy", "dims", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(permute_copy_out, input, dims, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(permute_copy_out, input, dims, out=out)
+        if type(dims) is not tuple or dims and type(dims[0]) is not int:
+            dims = ints_of(dims, "permute_copy", "dims", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, permute_copy_out, input, dims, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("permute_copy", input, out)
     return composite.permute_copy_out(input, dims, out=out)
@@ -2232,12 +2411,15 @@ def expand_copy(input, size, *, implicit=False, out=None):
         return call(expand_copy, input, size, implicit=implicit, out=out)
     if out is not None:
         return expand_copy_out(input, size, implicit=implicit, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(expand_copy, input, size, implicit=implicit, out=out)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "expand_copy", "size", 2)
-    if implicit is not False and implicit is not True:
-        implicit = bool_of(implicit, "expand_copy", "implicit")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(expand_copy, input, size, implicit=implicit, out=out)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "expand_copy", "size", 2)
+        if implicit is not False and implicit is not True:
+            implicit = bool_of(implicit, "expand_copy", "implicit")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, expand_copy, input, size, implicit=implicit, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2266,14 +2448,17 @@ def expand_copy_out(input, size, *, implicit=False, out):
     """expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(expand_copy_out, input, out):
         return call(expand_copy_out, input, size, implicit=implicit, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "expand_copy", "size", 2)
-    if implicit is not False and implicit is not True:
-        implicit = bool_of(implicit, "expand_copy", "implicit")
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "expand_copy", "size", 2)
+        if implicit is not False and implicit is not True:
+            implicit = bool_of(implicit, "expand_copy", "implicit")
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, expand_copy_out, input, size, implicit=implicit, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("expand_copy", input, out)
     return composite.expand_copy_out(input, size, implicit=implicit, out=out)
@@ -2322,10 +2507,13 @@ def squeeze_copy_dim(input, dim, *, out=None):
         return call(squeeze_copy_dim, input, dim, out=out)
     if out is not None:
         return squeeze_copy_dim_out(input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_dim, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "squeeze_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(squeeze_copy_dim, input, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "squeeze_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze_copy_dim, input, dim, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2350,12 +2538,15 @@ def squeeze_copy_dim_out(input, dim, *, out):
     """squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze_copy_dim_out, input, out):
         return call(squeeze_copy_dim_out, input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "squeeze_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "squeeze_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze_copy_dim_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, dim, out=out)
@@ -2367,10 +2558,13 @@ def squeeze_copy_dims(input, dim, *, out=None):
         return call(squeeze_copy_dims, input, dim, out=out)
     if out is not None:
         return squeeze_copy_dims_out(input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_dims, input, dim, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "squeeze_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(squeeze_copy_dims, input, dim, out=out)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "squeeze_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze_copy_dims, input, dim, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2420,12 +2614,15 @@ def squeeze_copy_dims_out(input, dim, *, out):
     """squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze_copy_dims_out, input, out):
         return call(squeeze_copy_dims_out, input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
-    if type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "squeeze_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
+        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = ints_of(dim, "squeeze_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, squeeze_copy_dims_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, dim, out=out)
@@ -2441,10 +2638,13 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         return call(unsqueeze_copy, input, dim, out=out)
     if out is not None:
         return unsqueeze_copy_out(input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unsqueeze_copy, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unsqueeze_copy, input, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsqueeze_copy, input, dim, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2468,12 +2668,15 @@ def unsqueeze_copy_out(input, dim, *, out):
     """unsqueeze_copy.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(unsqueeze_copy_out, input, out):
         return call(unsqueeze_copy_out, input, dim, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unsqueeze_copy_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("unsqueeze_copy", input, out)
     return composite.unsqueeze_copy_out(input, dim, out=out)
@@ -2485,12 +2688,15 @@ def select_copy(input, dim, index, *, out=None):
         return call(select_copy, input, dim, index, out=out)
     if out is not None:
         return select_copy_out(input, dim, index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(select_copy, input, dim, index, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "select_copy", "dim", 2)
-    if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = index_of(index, "select_copy", "index", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(select_copy, input, dim, index, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "select_copy", "dim", 2)
+        if type(index) is not int or not -(2**63) <= index < 2**63:
+            index = index_of(index, "select_copy", "index", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, select_copy, input, dim, index, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2518,14 +2724,17 @@ def select_copy_out(input, dim, index, *, out):
     """select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(select_copy_out, input, out):
         return call(select_copy_out, input, dim, index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(select_copy_out, input, dim, index, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(select_copy_out, input, dim, index, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "select_copy", "dim", 2)
-    if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = index_of(index, "select_copy", "index", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(select_copy_out, input, dim, index, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(select_copy_out, input, dim, index, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "select_copy", "dim", 2)
+        if type(index) is not int or not -(2**63) <= index < 2**63:
+            index = index_of(index, "select_copy", "index", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, select_copy_out, input, dim, index, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("select_copy", input, out)
     return composite.select_copy_out(input, dim, index, out=out)
@@ -2539,16 +2748,19 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         return call(slice_copy, input, dim, start, end, step, out=out)
     if out is not None:
         return slice_copy_out(input, dim, start, end, step, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(slice_copy, input, dim, start, end, step, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "slice_copy", "dim", 2)
-    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = index_of(start, "slice_copy", "start", 3)
-    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = index_of(end, "slice_copy", "end", 4)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = index_of(step, "slice_copy", "step", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(slice_copy, input, dim, start, end, step, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "slice_copy", "dim", 2)
+        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
+            start = index_of(start, "slice_copy", "start", 3)
+        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
+            end = index_of(end, "slice_copy", "end", 4)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = index_of(step, "slice_copy", "step", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, slice_copy, input, dim, start, end, step, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2578,18 +2790,21 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
     """slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(slice_copy_out, input, out):
         return call(slice_copy_out, input, dim, start, end, step, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "slice_copy", "dim", 2)
-    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = index_of(start, "slice_copy", "start", 3)
-    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = index_of(end, "slice_copy", "end", 4)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = index_of(step, "slice_copy", "step", 5)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "slice_copy", "dim", 2)
+        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
+            start = index_of(start, "slice_copy", "start", 3)
+        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
+            end = index_of(end, "slice_copy", "end", 4)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = index_of(step, "slice_copy", "step", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, slice_copy_out, input, dim, start, end, step, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("slice_copy", input, out)
     return composite.slice_copy_out(input, dim, start, end, step, out=out)
@@ -2601,14 +2816,17 @@ def narrow_copy(input, dim, start, length, *, out=None):
         return call(narrow_copy, input, dim, start, length, out=out)
     if out is not None:
         return narrow_copy_out(input, dim, start, length, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(narrow_copy, input, dim, start, length, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "narrow_copy", "dim", 2)
-    if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = index_of(start, "narrow_copy", "start", 3)
-    if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = index_of(length, "narrow_copy", "length", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(narrow_copy, input, dim, start, length, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "narrow_copy", "dim", 2)
+        if type(start) is not int or not -(2**63) <= start < 2**63:
+            start = index_of(start, "narrow_copy", "start", 3)
+        if type(length) is not int or not -(2**63) <= length < 2**63:
+            length = index_of(length, "narrow_copy", "length", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, narrow_copy, input, dim, start, length, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2635,16 +2853,19 @@ def narrow_copy_out(input, dim, start, length, *, out):
     """narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(narrow_copy_out, input, out):
         return call(narrow_copy_out, input, dim, start, length, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "narrow_copy", "dim", 2)
-    if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = index_of(start, "narrow_copy", "start", 3)
-    if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = index_of(length, "narrow_copy", "length", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
+        if type(dim) is not int:
+            dim = int_of(dim, "narrow_copy", "dim", 2)
+        if type(start) is not int or not -(2**63) <= start < 2**63:
+            start = index_of(start, "narrow_copy", "start", 3)
+        if type(length) is not int or not -(2**63) <= length < 2**63:
+            length = index_of(length, "narrow_copy", "length", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, narrow_copy_out, input, dim, start, length, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("narrow_copy", input, out)
     return composite.narrow_copy_out(input, dim, start, length, out=out)
@@ -2656,12 +2877,15 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(split_copy, input):
         return call(split_copy, input, split_size, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(split_copy, input, split_size, dim)
-    if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
-        split_size = index_of(split_size, "split_copy", "split_size", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "split_copy", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(split_copy, input, split_size, dim)
+        if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
+            split_size = index_of(split_size, "split_copy", "split_size", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "split_copy", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, split_copy, input, split_size, dim)
     node = None
     if (
         input._mt_edge is not None
@@ -2689,12 +2913,15 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(split_with_sizes_copy, input):
         return call(split_with_sizes_copy, input, split_sizes, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(split_with_sizes_copy, input, split_sizes, dim)
-    if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
-        split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(split_with_sizes_copy, input, split_sizes, dim)
+        if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
+            split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, split_with_sizes_copy, input, split_sizes, dim)
     node = None
     if (
         input._mt_edge is not None
@@ -2722,10 +2949,13 @@ def unbind_copy(input, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unbind_copy, input):
         return call(unbind_copy, input, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unbind_copy, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "unbind_copy", "dim", 2)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unbind_copy, input, dim)
+        if type(dim) is not int:
+            dim = int_of(dim, "unbind_copy", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unbind_copy, input, dim)
     node = None
     if (
         input._mt_edge is not None
@@ -2752,14 +2982,17 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         return call(diagonal_copy, input, offset, dim1, dim2, out=out)
     if out is not None:
         return diagonal_copy_out(input, offset, dim1, dim2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diagonal_copy, input, offset, dim1, dim2, out=out)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "diagonal_copy", "offset", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diagonal_copy, input, offset, dim1, dim2, out=out)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "diagonal_copy", "offset", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diagonal_copy, input, offset, dim1, dim2, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2786,16 +3019,19 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
     """diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(diagonal_copy_out, input, out):
         return call(diagonal_copy_out, input, offset, dim1, dim2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "diagonal_copy", "offset", 2)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "diagonal_copy", "offset", 2)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diagonal_copy_out, input, offset, dim1, dim2, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("diagonal_copy", input, out)
     return composite.diagonal_copy_out(input, offset, dim1, dim2, out=out)
@@ -2807,14 +3043,17 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         return call(unfold_copy, input, dimension, size, step, out=out)
     if out is not None:
         return unfold_copy_out(input, dimension, size, step, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unfold_copy, input, dimension, size, step, out=out)
-    if type(dimension) is not int:
-        dimension = int_of(dimension, "unfold_copy", "dimension", 2)
-    if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = int_of(size, "unfold_copy", "size", 3)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "unfold_copy", "step", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unfold_copy, input, dimension, size, step, out=out)
+        if type(dimension) is not int:
+            dimension = int_of(dimension, "unfold_copy", "dimension", 2)
+        if type(size) is not int or not -(2**63) <= size < 2**63:
+            size = int_of(size, "unfold_copy", "size", 3)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = int_of(step, "unfold_copy", "step", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unfold_copy, input, dimension, size, step, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2841,16 +3080,19 @@ def unfold_copy_out(input, dimension, size, step, *, out):
     """unfold_copy.out(Tensor self, int dimension, int size, int step, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(unfold_copy_out, input, out):
         return call(unfold_copy_out, input, dimension, size, step, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
-    if type(dimension) is not int:
-        dimension = int_of(dimension, "unfold_copy", "dimension", 2)
-    if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = int_of(size, "unfold_copy", "size", 3)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "unfold_copy", "step", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
+        if type(dimension) is not int:
+            dimension = int_of(dimension, "unfold_copy", "dimension", 2)
+        if type(size) is not int or not -(2**63) <= size < 2**63:
+            size = int_of(size, "unfold_copy", "size", 3)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = int_of(step, "unfold_copy", "step", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, unfold_copy_out, input, dimension, size, step, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("unfold_copy", input, out)
     return composite.unfold_copy_out(input, dimension, size, step, out=out)
@@ -2862,14 +3104,17 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         return call(as_strided_copy, input, size, stride, storage_offset, out=out)
     if out is not None:
         return as_strided_copy_out(input, size, stride, storage_offset, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(as_strided_copy, input, size, stride, storage_offset, out=out)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "as_strided_copy", "size", 2)
-    if type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "as_strided_copy", "stride", 3)
-    if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-        storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(as_strided_copy, input, size, stride, storage_offset, out=out)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "as_strided_copy", "size", 2)
+        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = ints_of(stride, "as_strided_copy", "stride", 3)
+        if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
+            storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, as_strided_copy, input, size, stride, storage_offset, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -2898,16 +3143,19 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
     """as_strided_copy.out(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(as_strided_copy_out, input, out):
         return call(as_strided_copy_out, input, size, stride, storage_offset, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "as_strided_copy", "size", 2)
-    if type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "as_strided_copy", "stride", 3)
-    if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-        storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
+        if not isinstance(out, Tensor):
+            return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "as_strided_copy", "size", 2)
+        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = ints_of(stride, "as_strided_copy", "stride", 3)
+        if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
+            storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, as_strided_copy_out, input, size, stride, storage_offset, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("as_strided_copy", input, out)
     return composite.as_strided_copy_out(input, size, stride, storage_offset, out=out)
@@ -2992,10 +3240,13 @@ def select_scatter(input, src, dim, index):
     """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
     if state.interceptors and intercepts(select_scatter, input, src):
         return call(select_scatter, input, src, dim, index)
-    if type(dim) is not int:
-        dim = int_of(dim, "select_scatter", "dim", 3)
-    if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = index_of(index, "select_scatter", "index", 4)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "select_scatter", "dim", 3)
+        if type(index) is not int or not -(2**63) <= index < 2**63:
+            index = index_of(index, "select_scatter", "index", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, select_scatter, input, src, dim, index)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3032,14 +3283,17 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
         return call(slice_scatter, input, src, dim, start, end, step, out=out)
     if out is not None:
         return slice_scatter_out(input, src, dim, start, end, step, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "slice_scatter", "dim", 3)
-    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = index_of(start, "slice_scatter", "start", 4)
-    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = index_of(end, "slice_scatter", "end", 5)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = index_of(step, "slice_scatter", "step", 6)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "slice_scatter", "dim", 3)
+        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
+            start = index_of(start, "slice_scatter", "start", 4)
+        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
+            end = index_of(end, "slice_scatter", "end", 5)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = index_of(step, "slice_scatter", "step", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, slice_scatter, input, src, dim, start, end, step, out=out)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3071,14 +3325,17 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
     """slice_scatter.out(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(slice_scatter_out, input, src, out):
         return call(slice_scatter_out, input, src, dim, start, end, step, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "slice_scatter", "dim", 3)
-    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = index_of(start, "slice_scatter", "start", 4)
-    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = index_of(end, "slice_scatter", "end", 5)
-    if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = index_of(step, "slice_scatter", "step", 6)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "slice_scatter", "dim", 3)
+        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
+            start = index_of(start, "slice_scatter", "start", 4)
+        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
+            end = index_of(end, "slice_scatter", "end", 5)
+        if type(step) is not int or not -(2**63) <= step < 2**63:
+            step = index_of(step, "slice_scatter", "step", 6)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, slice_scatter_out, input, src, dim, start, end, step, out=out)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3106,12 +3363,15 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
     if state.interceptors and intercepts(diagonal_scatter, input, src):
         return call(diagonal_scatter, input, src, offset, dim1, dim2)
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "diagonal_scatter", "offset", 3)
-    if type(dim1) is not int:
-        dim1 = int_of(dim1, "diagonal_scatter", "dim1", 4)
-    if type(dim2) is not int:
-        dim2 = int_of(dim2, "diagonal_scatter", "dim2", 5)
+    try:
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "diagonal_scatter", "offset", 3)
+        if type(dim1) is not int:
+            dim1 = int_of(dim1, "diagonal_scatter", "dim1", 4)
+        if type(dim2) is not int:
+            dim2 = int_of(dim2, "diagonal_scatter", "dim2", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, diagonal_scatter, input, src, offset, dim1, dim2)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3142,12 +3402,15 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
     if state.interceptors and intercepts(as_strided_scatter, input, src):
         return call(as_strided_scatter, input, src, size, stride, storage_offset)
-    if type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of(size, "as_strided_scatter", "size", 3)
-    if type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "as_strided_scatter", "stride", 4)
-    if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-        storage_offset = index_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
+    try:
+        if type(size) is not tuple or size and type(size[0]) is not int:
+            size = ints_of(size, "as_strided_scatter", "size", 3)
+        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+            stride = ints_of(stride, "as_strided_scatter", "stride", 4)
+        if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
+            storage_offset = index_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, as_strided_scatter, input, src, size, stride, storage_offset)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3184,10 +3447,13 @@ def _add_batch_dim(input, batch_dim, level):
     """_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"""
     if state.interceptors and intercepts(_add_batch_dim, input):
         return call(_add_batch_dim, input, batch_dim, level)
-    if type(batch_dim) is not int:
-        batch_dim = int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
-    if type(level) is not int or not -(2**63) <= level < 2**63:
-        level = int_of(level, "_add_batch_dim", "level", 3)
+    try:
+        if type(batch_dim) is not int:
+            batch_dim = int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
+        if type(level) is not int or not -(2**63) <= level < 2**63:
+            level = int_of(level, "_add_batch_dim", "level", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _add_batch_dim, input, batch_dim, level)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3217,8 +3483,11 @@ def _spread_over_level(input, level):
     """_spread_over_level(Tensor self, int level) -> Tensor"""
     if state.interceptors and intercepts(_spread_over_level, input):
         return call(_spread_over_level, input, level)
-    if type(level) is not int or not -(2**63) <= level < 2**63:
-        level = int_of(level, "_spread_over_level", "level", 2)
+    try:
+        if type(level) is not int or not -(2**63) <= level < 2**63:
+            level = int_of(level, "_spread_over_level", "level", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _spread_over_level, input, level)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -3245,12 +3514,15 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
     """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
     if state.interceptors and intercepts(_remove_batch_dim, input):
         return call(_remove_batch_dim, input, level, batch_size, out_dim)
-    if type(level) is not int or not -(2**63) <= level < 2**63:
-        level = int_of(level, "_remove_batch_dim", "level", 2)
-    if type(batch_size) is not int or not -(2**63) <= batch_size < 2**63:
-        batch_size = index_of(batch_size, "_remove_batch_dim", "batch_size", 3)
-    if type(out_dim) is not int:
-        out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
+    try:
+        if type(level) is not int or not -(2**63) <= level < 2**63:
+            level = int_of(level, "_remove_batch_dim", "level", 2)
+        if type(batch_size) is not int or not -(2**63) <= batch_size < 2**63:
+            batch_size = index_of(batch_size, "_remove_batch_dim", "batch_size", 3)
+        if type(out_dim) is not int:
+            out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, _remove_batch_dim, input, level, batch_size, out_dim)
     try:
         input_array = input._mt_array
     except AttributeError:

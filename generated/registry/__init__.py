@@ -25,8 +25,6 @@ from mindtorch.dispatch.parameters import register_parameters
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 
-from mindtorch._generated import tensor_methods as tensor_methods  # puts the methods on Tensor
-
 FAMILIES = (pointwise, reduction, view, indexing, linalg, nn, loss, random, factory, fft, special, sparse, foreach)
 
 register_parameters("mindtorch._generated.ops", "mindtorch._generated.parameters")
@@ -39,6 +37,9 @@ for family in FAMILIES:
     vars(ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
 register_old_calls(pointwise.OLD_CALLS)
 register_old_calls(linalg.OLD_CALLS)
+
+# Puts the methods on Tensor, which know their ops.
+from mindtorch._generated import tensor_methods as tensor_methods
 
 # The rules for tensors inside vmap, which are imported with it.
 register_kernels_of("Batched", "mindtorch._generated.batching")

@@ -4,17 +4,15 @@ A generated function asks `intercepts` when anything in the process is switched 
 `call` goes through the layers in order and in the end calls the same function again, this time let through.
 """
 
-import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from types import FrameType
 from typing import Any
 
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import note_inference_leaf
 from mindtorch._core.tensor import Tensor, autograd_meta
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
+from mindtorch.dispatch.methods import is_operator
 from mindtorch.dispatch.modes import anomaly, autocast, batching, debug, torch_dispatch, trace
 from mindtorch.dispatch.modes.captures import check_write, is_written_unrecorded, recording
 from mindtorch.dispatch.modes.forward_ad import call_with_tangents, has_tangents
@@ -51,7 +49,7 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
     if _thread.torch_function or _thread.function_modes:
         overriders = overriding_arguments((*args, *kwargs.values()))
         if overriders or _thread.function_modes:
-            return handle_torch_function(_as_it_was_called(function, sys._getframe(1)), overriders, args, kwargs)
+            return handle_torch_function(function, overriders, args, kwargs)
     run = _call_traced if trace.is_on() else _call_autograd
     if _thread.profiler is not None:
         run = partial(_thread.profiler.timed, run)
@@ -64,27 +62,13 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
                 return autocast.call_autocast(device_type, policies[device_type], function, args, kwargs)
         return run(function, args, kwargs) if recorder is None else recorder.recorded(run, function, args, kwargs)
     except TypeError:
-        if _is_operator(sys._getframe(1)):
+        if is_operator(function):
             return NotImplemented  # as torch's operators do, so that Python asks the other operand
         raise
 
 
-def _is_operator(frame: FrameType) -> bool:
-    """Whether a generated function runs as a Python operator."""
-    return frame.f_locals.get("_reject") is not_implemented
-
-
 def _call_traced(function: Callable, args: tuple, kwargs: dict) -> Any:
     return trace.traced(_call_autograd, function, args, kwargs)
-
-
-def _as_it_was_called(function: Callable, frame: FrameType | None) -> Callable:
-    """The method, if the call was written as one: that of the running function, or of its resolver, which called it."""
-    base = function.op.base
-    for caller in (frame, frame and frame.f_back):
-        if caller is not None and caller.f_code.co_name == METHOD_PREFIX + base:
-            return getattr(Tensor, base)
-    return function
 
 
 def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:

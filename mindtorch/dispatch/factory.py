@@ -15,7 +15,7 @@ from mindtorch._core.layout import layout as Layout
 from mindtorch._core.layout import strided
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
-from mindtorch.dispatch.arguments.conversions import dtype_of, wrong_value
+from mindtorch.dispatch.arguments.conversions import dtype_of
 from mindtorch.dispatch.keys import CPU, backend_for_device
 from mindtorch.dispatch.registry import kernel_table, register_fallback
 
@@ -83,10 +83,10 @@ def _not_to_be_pinned() -> RuntimeError:
 
 def _check_types(layout: Any, device: Any, pin_memory: Any, function: str) -> None:
     if layout is not None and not isinstance(layout, Layout):
-        raise wrong_value(function, "layout", None, "torch.layout", layout)
+        raise errors.argument_type(function, "layout", None, "torch.layout", layout)
     _check_device(device, function)
     if pin_memory is not None and not isinstance(pin_memory, bool):
-        raise wrong_value(function, "pin_memory", None, "bool", pin_memory)
+        raise errors.argument_type(function, "pin_memory", None, "bool", pin_memory)
 
 
 def check_out_options(out: Any, dtype: Any, layout: Any, device: Any, function: str) -> None:
@@ -105,7 +105,7 @@ def check_out_options(out: Any, dtype: Any, layout: Any, device: Any, function: 
 
 def _check_device(device: Any, function: str) -> None:
     if device is not None and (isinstance(device, bool) or not isinstance(device, (Device, str, int, np.integer))):
-        raise wrong_value(function, "device", None, "torch.device", device)
+        raise errors.argument_type(function, "device", None, "torch.device", device)
 
 
 def array_class_for(device: Any, layout: Layout | None = None, function: str = "empty") -> type:

@@ -107,6 +107,8 @@ def _shown(parameters: list[Parameter], forms: list[tuple[Argument, ...]], is_me
     for place, each in enumerate(parameters):
         if is_method and place == 0:
             yield each.replace(name="self")
+        elif is_method and each.name == "out":
+            continue
         elif each.name in known and _REST + each.name == rest and place == is_method:
             yield Parameter(each.name, Parameter.VAR_POSITIONAL)
         elif each.name in known:

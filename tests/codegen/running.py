@@ -28,10 +28,10 @@ class Running:
         monkeypatch.setitem(sys.modules, "written.parameters.view", self._module("parameters"))
         monkeypatch.setitem(parameters._packages, "written.ops", "written.parameters")
         self.methods = types.SimpleNamespace()
+        self._register(model, monkeypatch)
         for name, value in list(vars(self.functions).items()):
             if isinstance(value, types.FunctionType) and value.__module__ == self.functions.__name__:
                 setattr(self.methods, name, as_method(value))
-        self._register(model, monkeypatch)
 
     def _module(self, folder):
         path = f"generated/{folder}/view.py"

@@ -44,6 +44,7 @@ def test_changed_input_updates_only_what_follows_from_it(project, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "updated docs/ops/reduction.md",
         "updated generated/ops/reduction.py",
+        "updated generated/parameters/reduction.py",
         "updated generated/return_types.py",
         "updated generated/schemas.py",
         "updated generated/stubs/cpu/reduction.py",

@@ -31,11 +31,25 @@ def test_factory(tmp_path):
             if out is not None:
                 check_out_options(out, dtype, layout, device, "zeros")
                 return flagged(zeros_out(size, *more_size, out=out), requires_grad)
-            if type(size) is int:
-                size = (size,) + more_size
-            elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
-            dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
+            try:
+                if type(size) is int:
+                    size = (size,) + more_size
+                elif more_size or type(size) is not tuple:
+                    size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
+                dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
+            except ARGUMENT_ERRORS as error:
+                raise refused(
+                    error,
+                    zeros,
+                    size,
+                    *more_size,
+                    dtype=dtype,
+                    layout=layout,
+                    device=device,
+                    pin_memory=pin_memory,
+                    out=out,
+                    requires_grad=requires_grad,
+                )
             try:
                 result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
             except CALL_ERRORS as error:
@@ -49,10 +63,13 @@ def test_factory(tmp_path):
             """zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
             if state.interceptors and intercepts(zeros_out, out):
                 return call(zeros_out, size, *more_size, out=out)
-            if type(size) is int:
-                size = (size,) + more_size
-            elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
+            try:
+                if type(size) is int:
+                    size = (size,) + more_size
+                elif more_size or type(size) is not tuple:
+                    size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, zeros_out, size, *more_size, out=out)
             try:
                 out_array = out._mt_array
             except AttributeError:
@@ -118,14 +135,28 @@ def test_factory_with_a_generator(tmp_path):
                     pin_memory=pin_memory,
                     requires_grad=requires_grad,
                 )
-            if type(size) is int:
-                size = (size,) + more_size
-            elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-            if dtype is not None and type(dtype) is not Dtype:
-                dtype = dtype_of(dtype, "rand", "dtype")
-            if layout is not None or device is not None or pin_memory is not False:
-                check_options(layout, device, pin_memory, "rand")
+            try:
+                if dtype is not None and type(dtype) is not Dtype:
+                    dtype = dtype_of(dtype, "rand", "dtype")
+                if layout is not None or device is not None or pin_memory is not False:
+                    check_options(layout, device, pin_memory, "rand")
+                if type(size) is int:
+                    size = (size,) + more_size
+                elif more_size or type(size) is not tuple:
+                    size = separate_ints_of(size, more_size, True, "rand", "size", 1)
+            except ARGUMENT_ERRORS as error:
+                raise refused(
+                    error,
+                    rand,
+                    size,
+                    *more_size,
+                    generator=generator,
+                    dtype=dtype,
+                    layout=layout,
+                    device=device,
+                    pin_memory=pin_memory,
+                    requires_grad=requires_grad,
+                )
             try:
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
             except CALL_ERRORS as error:

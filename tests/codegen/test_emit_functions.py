@@ -27,7 +27,7 @@ def test_a_tensor_and_a_number(tmp_path):
         _mul_kernels = kernel_table("mul.Tensor")
         """)
     assert definition(files, "generated/ops/pointwise.py", "mul") == expected('''
-        def mul(input, other, *, out=None, _reject=raise_bad_argument):
+        def mul(input, other, *, out=None):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
             if state.interceptors and intercepts(mul, input, other):
                 return call(mul, input, other, out=out)
@@ -36,12 +36,12 @@ def test_a_tensor_and_a_number(tmp_path):
             if type(other) is not Tensor:
                 operand = as_operand(other)
                 if operand is None:
-                    return _reject(mul, input, other, out=out)
+                    return raise_bad_argument(mul, input, other, out=out)
                 other = operand
             try:
                 input_array = input._mt_array
             except AttributeError:
-                return number_first(mul, _reject, input, other, out=out)
+                return number_first(mul, raise_bad_argument, input, other, out=out)
             other_array = other._mt_array
             node = None
             if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -196,19 +196,19 @@ def test_in_place(tmp_path):
     """
     files = emit_project(tmp_path, ops, derivatives)
     assert definition(files, "generated/ops/pointwise.py", "mul_") == expected('''
-        def mul_(input, other, *, _reject=raise_bad_argument):
+        def mul_(input, other):
             """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
             if state.interceptors and intercepts(mul_, input, other):
                 return call(mul_, input, other)
             if type(other) is not Tensor:
                 operand = as_operand(other)
                 if operand is None:
-                    return _reject(mul_, input, other)
+                    return raise_bad_argument(mul_, input, other)
                 other = operand
             try:
                 input_array = input._mt_array
             except AttributeError:
-                return _reject(mul_, input, other)
+                return raise_bad_argument(mul_, input, other)
             other_array = other._mt_array
             node = None
             if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
@@ -373,14 +373,17 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
             if state.interceptors and intercepts(scale, input, weight):
                 return call(scale, input, weight, factor, padding=padding, step=step)
-            if type(factor) is not int and type(factor) is not float:
-                factor = scalar_of(factor, "scale", "factor", 3)
-            if type(padding) is int:
-                padding = (padding, padding)
-            elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-                padding = sized_ints_of(padding, "scale", "padding")
-            if step is not None and (type(step) is not int or not -(2**63) <= step < 2**63):
-                step = int_of(step, "scale", "step")
+            try:
+                if type(factor) is not int and type(factor) is not float:
+                    factor = scalar_of(factor, "scale", "factor", 3)
+                if type(padding) is int:
+                    padding = (padding, padding)
+                elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+                    padding = sized_ints_of(padding, "scale", "padding")
+                if step is not None and (type(step) is not int or not -(2**63) <= step < 2**63):
+                    step = int_of(step, "scale", "step")
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, scale, input, weight, factor, padding=padding, step=step)
             try:
                 input_array = input._mt_array
                 weight_array = None if weight is None else weight._mt_array
@@ -439,10 +442,13 @@ def test_several_named_results(tmp_path):
                 return call(max, input, dim, keepdim, out=out)
             if out is not None:
                 return max_out(input, dim, keepdim, out=out)
-            if type(dim) is not int:
-                dim = int_of(dim, "max", "dim", 2)
-            if keepdim is not False and keepdim is not True:
-                keepdim = bool_of(keepdim, "max", "keepdim", 3)
+            try:
+                if type(dim) is not int:
+                    dim = int_of(dim, "max", "dim", 2)
+                if keepdim is not False and keepdim is not True:
+                    keepdim = bool_of(keepdim, "max", "keepdim", 3)
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, max, input, dim, keepdim, out=out)
             try:
                 input_array = input._mt_array
             except AttributeError:
@@ -473,12 +479,15 @@ def test_several_named_results(tmp_path):
             """max.dim_out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
             if state.interceptors and intercepts(max_out, input, out):
                 return call(max_out, input, dim, keepdim, out=out)
-            if type(dim) is not int:
-                dim = int_of(dim, "max", "dim", 2)
-            if keepdim is not False and keepdim is not True:
-                keepdim = bool_of(keepdim, "max", "keepdim", 3)
-            if type(out) is not list and not isinstance(out, (list, tuple)):
-                return raise_bad_argument(max_out, input, dim, keepdim, out=out)
+            try:
+                if type(dim) is not int:
+                    dim = int_of(dim, "max", "dim", 2)
+                if keepdim is not False and keepdim is not True:
+                    keepdim = bool_of(keepdim, "max", "keepdim", 3)
+                if type(out) is not list and not isinstance(out, (list, tuple)):
+                    return raise_bad_argument(max_out, input, dim, keepdim, out=out)
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, max_out, input, dim, keepdim, out=out)
             try:
                 input_array = input._mt_array
                 out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -565,12 +574,15 @@ def test_a_list_of_tensors(tmp_path):
                 dim = axis
             if state.interceptors and intercepts(cat, tensors):
                 return call(cat, tensors, dim)
-            if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-                return raise_bad_argument(cat, tensors, dim)
-            if not tensors:
-                raise empty_tensor_list("cat")
-            if type(dim) is not int:
-                dim = int_of(dim, "cat", "dim", 2)
+            try:
+                if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+                    return raise_bad_argument(cat, tensors, dim)
+                if not tensors:
+                    raise empty_tensor_list("cat")
+                if type(dim) is not int:
+                    dim = int_of(dim, "cat", "dim", 2)
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, cat, tensors, dim)
             try:
                 tensors_arrays = [tensor._mt_array for tensor in tensors]
             except (AttributeError, TypeError):

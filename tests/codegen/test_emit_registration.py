@@ -48,8 +48,12 @@ def test_rows_and_kernels(tmp_path):
     assert definition(files, "generated/registry/pointwise.py", "OPS") == expected("""
         OPS = (
             (SCHEMAS["mul.Tensor"], functions.mul, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
-            (SCHEMAS["mul_.Tensor"], functions.mul_, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
-            (SCHEMAS["mul.out"], functions.mul_out, {"takes_numbers": True}),
+            (
+                SCHEMAS["mul_.Tensor"],
+                functions.mul_,
+                {"jvp": forward_ad.mul, "differentiable": True, "kernels": "mul.Tensor", "takes_numbers": True},
+            ),
+            (SCHEMAS["mul.out"], functions.mul_out, {"kernels": "mul.Tensor", "takes_numbers": True}),
             (SCHEMAS["square"], functions.square, {"composite": True, "autocast": {"cpu": "fp32"}}),
             (SCHEMAS["square_"], functions.square_, {"composite": True}),
             (SCHEMAS["square.out"], functions.square_out, {"composite": True}),

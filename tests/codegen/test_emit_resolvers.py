@@ -59,7 +59,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/pointwise.py", "eq") == expected('''
-        def eq(input, other, *, _reject=raise_no_overload):
+        def eq(input, other):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
             eq.Scalar(Tensor self, Scalar other) -> Tensor
             eq(input, other)
@@ -71,7 +71,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
                     return eq_Scalar(input, other)
             except CALL_ERRORS as error:
                 raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {}) from None
-            return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {})
+            return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {})
         ''')
 
 

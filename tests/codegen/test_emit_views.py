@@ -23,10 +23,13 @@ def test_view_with_separate_ints(tmp_path):
             """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
             if state.interceptors and intercepts(view, input):
                 return call(view, input, size, *more_size)
-            if type(size) is int:
-                size = (size,) + more_size
-            elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, True, "view", "size", 2)
+            try:
+                if type(size) is int:
+                    size = (size,) + more_size
+                elif more_size or type(size) is not tuple:
+                    size = separate_ints_of(size, more_size, True, "view", "size", 2)
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, view, input, size, *more_size)
             try:
                 input_array = input._mt_array
             except AttributeError:
@@ -113,8 +116,11 @@ def test_several_views(tmp_path):
                 dim = axis
             if state.interceptors and intercepts(unbind, input):
                 return call(unbind, input, dim)
-            if type(dim) is not int:
-                dim = int_of(dim, "unbind", "dim", 2)
+            try:
+                if type(dim) is not int:
+                    dim = int_of(dim, "unbind", "dim", 2)
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, unbind, input, dim)
             try:
                 input_array = input._mt_array
             except AttributeError:
@@ -183,12 +189,15 @@ def test_op_that_only_writes(tmp_path):
             """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
             if state.interceptors and intercepts(uniform_, input):
                 return call(uniform_, input, from_, to, generator=generator)
-            if type(from_) is not float:
-                from_ = float_of(from_, "uniform_", "from", 2)
-            if type(to) is not float:
-                to = float_of(to, "uniform_", "to", 3)
-            if generator is not None:
-                generator = generator_of(generator, "uniform_", "generator")
+            try:
+                if type(from_) is not float:
+                    from_ = float_of(from_, "uniform_", "from", 2)
+                if type(to) is not float:
+                    to = float_of(to, "uniform_", "to", 3)
+                if generator is not None:
+                    generator = generator_of(generator, "uniform_", "generator")
+            except ARGUMENT_ERRORS as error:
+                raise refused(error, uniform_, input, from_, to, generator=generator)
             try:
                 input_array = input._mt_array
             except AttributeError:

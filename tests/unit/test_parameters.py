@@ -14,12 +14,15 @@ PACKAGE = "mindtorch._generated.ops."
 
 def generated_functions():
     for module in [each for name, each in list(sys.modules.items()) if name.startswith(PACKAGE)]:
-        yield from (v for v in vars(module).values() if isinstance(v, FunctionType) and v.__module__ == module.__name__)
+        for name, value in vars(module).items():
+            is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
+            if is_own and not name.endswith("_operator"):  # a form of one of the others
+                yield value
 
 
 def as_defined(function):
     """The parameters that a `def` line has."""
-    given = [each for each in whole_signature(function).parameters.values() if each.name != "_reject"]
+    given = [each for each in whole_signature(function).parameters.values()]
     if [each.kind for each in given] == [Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD]:
         return Parameters()  # a resolver that takes whatever comes
     names = tuple([each.name for each in given if each.kind is Parameter.POSITIONAL_OR_KEYWORD])

@@ -17,6 +17,51 @@ _KEYWORD_CALLS = frozenset(("CALL_KW", "CALL_FUNCTION_KW"))
 _NAMES = frozenset(("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"))
 
 
+_DISPATCH = "mindtorch.dispatch"
+
+
+def frame_of_call(frame: FrameType) -> FrameType:
+    """The frame of the function that the program called, of one that may have been called on its behalf.
+
+    In between are the overloads of an op, its `out=` variant and the dispatcher.
+    """
+    while _is_of_dispatch(frame) and frame.f_back is not None:
+        frame = frame.f_back
+    found, caller = frame, frame.f_back
+    while caller is not None and (_is_of_dispatch(caller) or _are_of_one_op(caller, frame)):
+        if not _is_of_dispatch(caller):
+            found = caller
+        caller = caller.f_back
+    return found
+
+
+def calling_frame(frame: FrameType) -> FrameType | None:
+    """The frame of the program that called what runs in a frame: what `__torch_function__` may take over has one in
+    between."""
+    caller = frame.f_back
+    while caller is not None and caller.f_globals.get("__name__") == "mindtorch._functions.overridable":
+        caller = caller.f_back
+    return caller
+
+
+def _are_of_one_op(caller: FrameType, frame: FrameType) -> bool:
+    """Whether two generated functions run for the same op; all that an op has is in one module."""
+    return caller.f_globals is frame.f_globals and _base_of(caller) == _base_of(frame)
+
+
+def _is_of_dispatch(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").startswith(_DISPATCH)
+
+
+def _base_of(frame: FrameType) -> str | None:
+    """The base name of the op of a generated function. Resolvers, which have no op of their own, are called by it."""
+    function = frame.f_globals.get(frame.f_code.co_name)
+    if function is None:
+        return None
+    entry = getattr(function, "op", None)
+    return getattr(function, "__name__", None) if entry is None else entry.base
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
     """The form of a call. What stands in front of the dot of a method is in neither.

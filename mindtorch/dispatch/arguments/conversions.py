@@ -1,10 +1,8 @@
 """Arguments of calls: conversions of what torch also accepts, and torch's texts for what it doesn't."""
 
-import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from operator import index
-from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -17,7 +15,7 @@ from mindtorch._core.memory_format import memory_format
 from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand
 from mindtorch._support import errors
 from mindtorch.dispatch.arguments.errors import element_error, missing_argument, refusal, unpacking_overflow
-from mindtorch.dispatch.arguments.given import as_given, passed_to
+from mindtorch.dispatch.arguments.given import as_given, without_defaults
 from mindtorch.dispatch.arguments.types import (
     PYTHON_TYPES,
     is_dtype,
@@ -30,7 +28,7 @@ from mindtorch.dispatch.arguments.types import (
     test_of,
 )
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
-from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
+from mindtorch.dispatch.methods import is_method
 from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.torch_function import begin_with, handle_torch_function, overriding_arguments
@@ -56,14 +54,14 @@ def scalar_of(value: Any, function: str, name: str, position: int | None = None)
         if type(value) is np.bool_:  # no Python bool: torch reads it as a float
             return float(value)
         return value.item() if hasattr(value, "item") else value
-    raise wrong_value(function, name, position, "Number", value)
+    raise errors.argument_type(function, name, position, "Number", value)
 
 
 def float_of(value: Any, function: str, name: str, position: int | None = None) -> float:
     """The Python float of a `float` argument."""
     if is_float(value):
         return float(value)
-    raise wrong_value(function, name, position, "float", value)
+    raise errors.argument_type(function, name, position, "float", value)
 
 
 def int_of(value: Any, function: str, name: str, position: int | None = None) -> int:
@@ -72,10 +70,10 @@ def int_of(value: Any, function: str, name: str, position: int | None = None) ->
         number = value.__index__()
         if -(2**63) <= number < 2**63:
             return number
-        raise _refusal_of_running(sys._getframe(1)) or errors.unpacking_overflow()
+        raise errors.unpacking_overflow()
     if value is ...:
         raise missing_argument(function, name)
-    raise wrong_value(function, name, position, "int", value)
+    raise errors.argument_type(function, name, position, "int", value)
 
 
 def index_of(value: Any, function: str, name: str, position: int | None = None) -> int:
@@ -85,28 +83,28 @@ def index_of(value: Any, function: str, name: str, position: int | None = None) 
 
 def bool_of(value: Any, function: str, name: str, position: int | None = None) -> bool:
     """The end of a call with a `bool` argument that is none: nothing else is taken for one."""
-    raise wrong_value(function, name, position, "bool", value)
+    raise errors.argument_type(function, name, position, "bool", value)
 
 
 def str_of(value: Any, function: str, name: str, position: int | None = None) -> str:
     """The string of a `str` argument that may be of a subclass."""
     if isinstance(value, str):
         return value
-    raise wrong_value(function, name, position, "str", value)
+    raise errors.argument_type(function, name, position, "str", value)
 
 
 def generator_of(value: Any, function: str, name: str, position: int | None = None) -> Generator:
     """The generator that was given for random numbers."""
     if isinstance(value, Generator):
         return value
-    raise wrong_value(function, name, position, "torch.Generator", value)
+    raise errors.argument_type(function, name, position, "torch.Generator", value)
 
 
 def dtype_of(value: Any, function: str, name: str, position: int | None = None) -> dtype:
     """The dtype of a `ScalarType` argument; Python's types stand for dtypes."""
     if is_dtype(value):
         return PYTHON_TYPES.get(value, value)
-    raise wrong_value(function, name, position, "torch.dtype", value)
+    raise errors.argument_type(function, name, position, "torch.dtype", value)
 
 
 _INTS = {int}
@@ -119,10 +117,10 @@ def ints_of(value: Any, function: str, name: str, position: int | None = None) -
     if value is ...:
         raise missing_argument(function, name)
     if not isinstance(value, (list, tuple)):
-        raise wrong_value(function, name, position, "tuple of ints", value)
+        raise errors.argument_type(function, name, position, "tuple of ints", value)
     for place, item in enumerate(value):
         if type(item) is not int and not is_int_in_list(item):
-            raise _refusal_of_running(sys._getframe(1)) or element_error(function, name, place, item)
+            raise element_error(function, name, place, item)
     return tuple([item.__index__() for item in value])
 
 
@@ -139,22 +137,13 @@ def separate_ints_of(
         if is_taken:
             value = (index(value), *more)
     elif more and value is not ...:
-        raise wrong_value(function, name, position, "tuple of ints", value)
+        raise errors.argument_type(function, name, position, "tuple of ints", value)
     return ints_of(value, function, name, position)
 
 
 def joined_ints(value: Any, more: tuple, is_taken: bool) -> tuple:
     """The arguments in the place of separate ints where these are taken: a tuple of them. Others stay as they are."""
     return ((value, *more),) if is_taken and is_index(value) else (value, *more)
-
-
-def wrong_value(function: str, name: str, position: int | None, expected: str, value: Any) -> TypeError:
-    """The error for an argument of the generated function that has asked for its conversion.
-
-    torch looks at the arguments in order, so that it may complain about one that has not been converted yet.
-    """
-    error = _refusal_of_running(sys._getframe(1))
-    return error or errors.argument_type(function, name, position, expected, value)
 
 
 def checked_tensor(value: Any, function: str) -> Any:
@@ -251,11 +240,11 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """The end of a call with an argument that isn't a tensor: its `__torch_function__` takes over, or a TypeError."""
     overriders = overriding_arguments((*args, *kwargs.values()))
     if overriders:
-        args, kwargs = as_given(function, args, kwargs, sys._getframe(1))
+        args, kwargs = without_defaults(function, args, kwargs)
         begin_with(overriders)
         return handle_torch_function(function, overriders, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
-    error = _refusal_of(function, [entry], args, kwargs, sys._getframe(1))
+    error = _refusal_of(function, [entry], args, kwargs)
     raise error or TypeError(f"{entry.base}(): the arguments are of no backend") from None
 
 
@@ -268,8 +257,25 @@ def number_first(function: Callable, reject: Callable, input: Any, *args: Any, *
 
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
     """The end of a resolver: the arguments fit none of the overloads."""
-    error = _refusal_of(function, _entries_of(overloads), args, kwargs, sys._getframe(1))
+    error = _refusal_of(function, _entries_of(overloads), args, kwargs)
     raise error or TypeError(f"{function.__name__}() received an invalid combination of arguments")
+
+
+# What a conversion of an argument ends with: it is of another type, or an int of more than 64 bits.
+ARGUMENT_ERRORS = (TypeError, RuntimeError)
+
+
+def refused(error: Exception, function: Callable, *args: Any, **kwargs: Any) -> Exception:
+    """The error to raise for one of a conversion. torch looks at the arguments in order, so that it may complain about
+    one that has not been converted yet."""
+    if overriding_arguments((*args, *kwargs.values())):
+        return error
+    entry: OpEntry = function.op  # type: ignore[attr-defined]
+    refusal = _refusal_of(function, [entry], args, kwargs)
+    if refusal is None:
+        return error
+    refusal.__suppress_context__ = True
+    return refusal
 
 
 def explained(
@@ -281,30 +287,15 @@ def explained(
     entries = _entries_of(overloads)
     refused = None
     if isinstance(error, (AttributeError, TypeError)):
-        refused = _refusal_of(function, entries, args, kwargs, sys._getframe(1))
+        refused = _refusal_of(function, entries, args, kwargs)
     return refused or unpacking_overflow(entries, args, kwargs) or in_torchs_words(error)
 
 
-def _refusal_of_running(frame: FrameType) -> TypeError | None:
-    """torch's error for the call of the generated function that runs in a frame; None if a resolver knows better."""
-    outer = frame_of_call(frame)
-    function = function_in(outer)
-    entry: OpEntry | None = getattr(function, "op", None)
-    if entry is None:
-        return None
-    args, kwargs = passed_to(outer)
-    if overriding_arguments((*args, *kwargs.values())):
-        return None
-    return _refusal_of(function, [entry], args, kwargs, frame)
-
-
-def _refusal_of(
-    function: Callable, entries: list[OpEntry], args: tuple, kwargs: dict, frame: FrameType
-) -> TypeError | None:
+def _refusal_of(function: Callable, entries: list[OpEntry], args: tuple, kwargs: dict) -> TypeError | None:
     old_calls: Iterable[Any] = getattr(function, "old_calls", ())
     has_hidden = any(not form.since for form in old_calls)
-    given, keywords = as_given(function, args, kwargs, frame)
-    return refusal(_in_python(entries), given, keywords, is_method_call(frame), has_hidden)
+    given, keywords = as_given(function, args, kwargs)
+    return refusal(_in_python(entries), given, keywords, is_method(function), has_hidden)
 
 
 def _entries_of(overloads: Iterable[Callable]) -> list[OpEntry]:

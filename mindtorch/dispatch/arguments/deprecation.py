@@ -8,25 +8,21 @@ Calls that PyTorch itself has deprecated get PyTorch's `UserWarning`, those of o
 """
 
 import re
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from threading import Lock
 from typing import Any
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.op_names import ATEN
+from mindtorch._support.warnings import warn_once_a_line
 from mindtorch.dispatch.arguments.errors import Signature, refusal
 from mindtorch.dispatch.arguments.given import as_given, without_defaults
-from mindtorch.dispatch.methods import is_method_call
+from mindtorch.dispatch.methods import is_method
 from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema.old_forms import OldForm
 from mindtorch.dispatch.torch_function import handle_torch_function, overriding_arguments
 
-_lock = Lock()
 _FUNCTION_OF_X = re.compile(r"^[\w.]+\.(\w+)\(x(?:, |(?=\)))")
-_warned: set[tuple[str, int, str]] = set()  # file, line and schema of the calls that a warning was given for
 
 
 class OldCall(OldForm):
@@ -93,8 +89,7 @@ def old_call(function: Callable, overloads: Iterable[Callable], args: tuple, kwa
     overriders = overriding_arguments((*args, *kwargs.values()))
     if any(not isinstance(value, Tensor) for value in overriders):
         return handle_torch_function(function, overriders, args, kwargs)
-    frame = sys._getframe(1)
-    method = is_method_call(frame)
+    method = is_method(function)
     given, keywords = without_defaults(function, args, kwargs)
     present: list[OpEntry] = [overload.op for overload in overloads]  # type: ignore[attr-defined]
     forms: tuple[OldCall, ...] = function.old_calls  # type: ignore[attr-defined]
@@ -103,12 +98,16 @@ def old_call(function: Callable, overloads: Iterable[Callable], args: tuple, kwa
         for values, named in _readings(function, given, keywords):
             arguments = _bound(Signature(form.entry(method, takes_numbers), method), values, named, method)
             if arguments is not None:
-                _warn_once(form, present, method)
+                _warn(form, present, method, function.__module__)
                 return form.call(form.function, arguments)
     entries = present or [form.entry(method) for form in forms]
     is_torchs = any(not form.since for form in forms)
-    error = refusal(entries, *as_given(function, args, kwargs, frame), method, has_hidden=is_torchs)
+    error = refusal(entries, *as_given(function, args, kwargs), method, has_hidden=is_torchs)
     raise error or TypeError(f"{function.__name__}(): invalid arguments")
+
+
+def _warn(form: OldCall, present: Iterable[OpEntry], method: bool, module: str) -> None:
+    warn_once_a_line(lambda: form.warning(present, method), form.schema_text, module)
 
 
 def _readings(function: Callable, given: tuple, keywords: dict[str, Any]) -> Iterator[tuple[tuple, dict[str, Any]]]:
@@ -128,28 +127,3 @@ def _bound(signature: Signature, values: tuple, named: dict[str, Any], method: b
     if is_twice or (method and not values) or signature.mismatch(values[method:], named) is not None:
         return None
     return by_position | named
-
-
-def _depth_of_caller(depth: int) -> int:
-    """How far up the program's own frame is: what `__torch_function__` may take over has a frame in between."""
-    while sys._getframe(depth + 1).f_globals.get("__name__") == "mindtorch._functions.overridable":
-        depth += 1
-    return depth
-
-
-def _warn_once(form: OldCall, present: Iterable[OpEntry], method: bool) -> None:
-    """Warn about a call of the function that has called `old_call`, where it was called."""
-    depth = _depth_of_caller(3)
-    caller = sys._getframe(depth)
-    site = (caller.f_code.co_filename, caller.f_lineno, form.schema_text)
-    with _lock:
-        is_new = site not in _warned
-        _warned.add(site)
-    if is_new:
-        warning = form.warning(present, method)
-        try:
-            warnings.warn(warning, stacklevel=depth + 1)
-        except type(warning):
-            with _lock:
-                _warned.discard(site)
-            raise

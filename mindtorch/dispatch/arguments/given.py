@@ -4,35 +4,37 @@ The function itself sees every parameter with a value. What the program wrote is
 where that can't be read, arguments that have their defaults count as left out, and those that follow as keywords.
 """
 
+import sys
 from collections.abc import Callable
-from inspect import CO_VARARGS
 from types import FrameType
 from typing import Any
 
 from mindtorch._core.tensor import WrappedNumber
-from mindtorch.dispatch.arguments.call_sites import written_call
+from mindtorch.dispatch.arguments.call_sites import calling_frame, frame_of_call, written_call
 from mindtorch.dispatch.arguments.errors import NUMPY_NAMES
-from mindtorch.dispatch.methods import calling_frame, frame_of_call, is_method_call
+from mindtorch.dispatch.methods import is_method
 from mindtorch.dispatch.parameters import parameters_of
 
-# Parameters of generated functions whose values are in other ones when a call fails, or that no program gives.
-_PRIVATE = frozenset(("_out", "_reject", "axis", "keepdims"))
+# Parameters of generated functions whose values are in other ones when a call fails.
+_SPELLINGS = frozenset(("axis", "keepdims"))
 
 Given = tuple[tuple, dict[str, Any]]
 
 
-def as_given(function: Callable, args: tuple, kwargs: dict, frame: FrameType) -> Given:
+def as_given(function: Callable, args: tuple, kwargs: dict) -> Given:
     """The positional and the keyword arguments that the program wrote.
 
-    `args` and `kwargs` are what `function` passes on, in the order of its parameters; `frame` is where it runs. `...`
-    marks arguments that a resolver has no default for.
+    `args` and `kwargs` are what `function` passes on, in the order of its parameters. `...` marks arguments that a
+    resolver has no default for.
     """
-    args = _as_numbers(args)
+    names = parameters_of(function).names
+    args = _as_numbers(_joined(args[: len(names)], args[len(names) :]) if names else args)
+    frame = frame_of_call(sys._getframe())
     written = written_call(calling_frame(frame))
     if written is not None:
-        named = passed_to(frame_of_call(frame))[1]
-        values = named | dict(zip(parameters_of(function).names, args)) | kwargs
-        is_bound = is_method_call(frame) and not (args and written.first is args[0])
+        named = _keywords_in(frame)
+        values = named | dict(zip(names, args)) | kwargs
+        is_bound = is_method(function) and not (args and written.first is args[0])
         for count in (written.positional + 1, written.positional) if is_bound else (written.positional,):
             given = _as_written(function, args, values, count, written.keywords)
             if given is not None:
@@ -40,15 +42,11 @@ def as_given(function: Callable, args: tuple, kwargs: dict, frame: FrameType) ->
     return without_defaults(function, args, kwargs)
 
 
-def passed_to(frame: FrameType) -> Given:
-    """What the parameters of the generated function that runs in a frame stand for."""
+def _keywords_in(frame: FrameType) -> dict[str, Any]:
+    """What the keyword-only parameters of the generated function that runs in a frame stand for."""
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames
-    positional, keyword_only = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    args = tuple([values[name] for name in names[:positional]])
-    if code.co_flags & CO_VARARGS:
-        args = _joined(args, values[names[keyword_only]])
-    return args, {name: values[name] for name in names[positional:keyword_only] if name not in _PRIVATE}
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return {name: values[name] for name in names if name not in _SPELLINGS}
 
 
 def _joined(args: tuple, more: tuple) -> tuple:

@@ -16,7 +16,15 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, explained, raise_bad_argument, sized_ints_of
+from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
+    CALL_ERRORS,
+    bool_of,
+    explained,
+    raise_bad_argument,
+    refused,
+    sized_ints_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 
@@ -35,12 +43,15 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return call(energy, input, dim, keepdim, out=out)
     if out is not None:
         return energy_out(input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "energy", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "energy", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "energy", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "energy", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, energy, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -67,12 +78,15 @@ def energy_out(input, dim=None, keepdim=False, *, out):
     """energy.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(energy_out, input, out):
         return call(energy_out, input, dim, keepdim, out=out)
-    if type(dim) is int:
-        dim = (dim,)
-    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = sized_ints_of(dim, "energy", "dim", 2)
-    if keepdim is not False and keepdim is not True:
-        keepdim = bool_of(keepdim, "energy", "keepdim", 3)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+            dim = sized_ints_of(dim, "energy", "dim", 2)
+        if keepdim is not False and keepdim is not True:
+            keepdim = bool_of(keepdim, "energy", "keepdim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, energy_out, input, dim, keepdim, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array

@@ -16,7 +16,15 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_copy
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, explained, float_of, int_of, raise_bad_argument
+from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
+    CALL_ERRORS,
+    explained,
+    float_of,
+    int_of,
+    raise_bad_argument,
+    refused,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
@@ -33,8 +41,11 @@ def soft_threshold(input, threshold, *, out=None):
         return call(soft_threshold, input, threshold, out=out)
     if out is not None:
         return soft_threshold_out(input, threshold, out=out)
-    if type(threshold) is not float:
-        threshold = float_of(threshold, "soft_threshold", "threshold", 2)
+    try:
+        if type(threshold) is not float:
+            threshold = float_of(threshold, "soft_threshold", "threshold", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, soft_threshold, input, threshold, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -60,8 +71,11 @@ def soft_threshold_(input, threshold):
     """soft_threshold_(Tensor(a!) self, float threshold) -> Tensor(a!)"""
     if state.interceptors and intercepts(soft_threshold_, input):
         return call(soft_threshold_, input, threshold)
-    if type(threshold) is not float:
-        threshold = float_of(threshold, "soft_threshold_", "threshold", 2)
+    try:
+        if type(threshold) is not float:
+            threshold = float_of(threshold, "soft_threshold_", "threshold", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, soft_threshold_, input, threshold)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -92,8 +106,11 @@ def soft_threshold_out(input, threshold, *, out):
     """soft_threshold.out(Tensor self, float threshold, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(soft_threshold_out, input, out):
         return call(soft_threshold_out, input, threshold, out=out)
-    if type(threshold) is not float:
-        threshold = float_of(threshold, "soft_threshold", "threshold", 2)
+    try:
+        if type(threshold) is not float:
+            threshold = float_of(threshold, "soft_threshold", "threshold", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, soft_threshold_out, input, threshold, out=out)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -115,12 +132,15 @@ def denoise(input, threshold, dim=-1, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(denoise, input):
         return call(denoise, input, threshold, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(denoise, input, threshold, dim)
-    if type(threshold) is not float:
-        threshold = float_of(threshold, "denoise", "threshold", 2)
-    if type(dim) is not int:
-        dim = int_of(dim, "denoise", "dim", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(denoise, input, threshold, dim)
+        if type(threshold) is not float:
+            threshold = float_of(threshold, "denoise", "threshold", 2)
+        if type(dim) is not int:
+            dim = int_of(dim, "denoise", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, denoise, input, threshold, dim)
     try:
         return composite.denoise(input, threshold, dim)
     except CALL_ERRORS as error:

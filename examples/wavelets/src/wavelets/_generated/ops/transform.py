@@ -15,7 +15,14 @@ from mindtorch.autograd._engine.history import edge_of, mark_written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, explained, int_of, raise_bad_argument
+from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
+    CALL_ERRORS,
+    explained,
+    int_of,
+    raise_bad_argument,
+    refused,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 
@@ -33,8 +40,11 @@ def haar(input, dim=-1, *, out=None, axis=None):
         return call(haar, input, dim, out=out)
     if out is not None:
         return haar_out(input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "haar", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "haar", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, haar, input, dim, out=out)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -62,10 +72,13 @@ def haar_out(input, dim=-1, *, out):
     """haar.out(Tensor self, int dim=-1, *, Tensor(a!) approximation, Tensor(b!) detail) -> (Tensor(a!) approximation, Tensor(b!) detail)"""
     if state.interceptors and intercepts(haar_out, input, out):
         return call(haar_out, input, dim, out=out)
-    if type(dim) is not int:
-        dim = int_of(dim, "haar", "dim", 2)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(haar_out, input, dim, out=out)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "haar", "dim", 2)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(haar_out, input, dim, out=out)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, haar_out, input, dim, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
@@ -91,8 +104,11 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(inverse_haar, approximation, detail):
         return call(inverse_haar, approximation, detail, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "inverse_haar", "dim", 3)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "inverse_haar", "dim", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, inverse_haar, approximation, detail, dim)
     try:
         approximation_array = approximation._mt_array
         detail_array = detail._mt_array
@@ -124,8 +140,11 @@ def every_other(input, dim=-1, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(every_other, input):
         return call(every_other, input, dim)
-    if type(dim) is not int:
-        dim = int_of(dim, "every_other", "dim", 2)
+    try:
+        if type(dim) is not int:
+            dim = int_of(dim, "every_other", "dim", 2)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, every_other, input, dim)
     try:
         input_array = input._mt_array
     except AttributeError:

@@ -11,6 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     explained,
@@ -18,6 +19,7 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     ints_of,
     raise_bad_argument,
+    refused,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -29,14 +31,17 @@ def npu_rotary_mul(input, r1, r2, rotary_mode="half"):
     """npu_rotary_mul(Tensor self, Tensor r1, Tensor r2, str rotary_mode='half') -> Tensor"""
     if state.interceptors and intercepts(npu_rotary_mul, input, r1, r2):
         return call(npu_rotary_mul, input, r1, r2, rotary_mode)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(npu_rotary_mul, input, r1, r2, rotary_mode)
-    if not isinstance(r1, Tensor):
-        return raise_bad_argument(npu_rotary_mul, input, r1, r2, rotary_mode)
-    if not isinstance(r2, Tensor):
-        return raise_bad_argument(npu_rotary_mul, input, r1, r2, rotary_mode)
-    if type(rotary_mode) is not str:
-        rotary_mode = str_of(rotary_mode, "npu_rotary_mul", "rotary_mode", 4)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(npu_rotary_mul, input, r1, r2, rotary_mode)
+        if not isinstance(r1, Tensor):
+            return raise_bad_argument(npu_rotary_mul, input, r1, r2, rotary_mode)
+        if not isinstance(r2, Tensor):
+            return raise_bad_argument(npu_rotary_mul, input, r1, r2, rotary_mode)
+        if type(rotary_mode) is not str:
+            rotary_mode = str_of(rotary_mode, "npu_rotary_mul", "rotary_mode", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, npu_rotary_mul, input, r1, r2, rotary_mode)
     return composite.npu_rotary_mul(input, r1, r2, rotary_mode)
 
 
@@ -89,8 +94,217 @@ def npu_fusion_attention(
             softmax_layout,
             sink,
         )
-    if not isinstance(query, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(query, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if not isinstance(key, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if not isinstance(value, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if pse is not None and not isinstance(pse, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if padding_mask is not None and not isinstance(padding_mask, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if atten_mask is not None and not isinstance(atten_mask, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if sink is not None and not isinstance(sink, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention,
+                query,
+                key,
+                value,
+                head_num,
+                input_layout,
+                pse,
+                padding_mask,
+                atten_mask,
+                scale,
+                keep_prob,
+                pre_tockens,
+                next_tockens,
+                inner_precise,
+                prefix,
+                actual_seq_qlen,
+                actual_seq_kvlen,
+                sparse_mode,
+                gen_mask_parallel,
+                sync,
+                softmax_layout,
+                sink,
+            )
+        if type(head_num) is not int or not -(2**63) <= head_num < 2**63:
+            head_num = int_of(head_num, "npu_fusion_attention", "head_num", 4)
+        if type(input_layout) is not str:
+            input_layout = str_of(input_layout, "npu_fusion_attention", "input_layout", 5)
+        if type(scale) is not float:
+            scale = float_of(scale, "npu_fusion_attention", "scale", 9)
+        if type(keep_prob) is not float:
+            keep_prob = float_of(keep_prob, "npu_fusion_attention", "keep_prob", 10)
+        if type(pre_tockens) is not int or not -(2**63) <= pre_tockens < 2**63:
+            pre_tockens = int_of(pre_tockens, "npu_fusion_attention", "pre_tockens", 11)
+        if type(next_tockens) is not int or not -(2**63) <= next_tockens < 2**63:
+            next_tockens = int_of(next_tockens, "npu_fusion_attention", "next_tockens", 12)
+        if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
+            inner_precise = int_of(inner_precise, "npu_fusion_attention", "inner_precise", 13)
+        if prefix is not None and (type(prefix) is not tuple or prefix and type(prefix[0]) is not int):
+            prefix = ints_of(prefix, "npu_fusion_attention", "prefix", 14)
+        if actual_seq_qlen is not None and (
+            type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
+        ):
+            actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fusion_attention", "actual_seq_qlen", 15)
+        if actual_seq_kvlen is not None and (
+            type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
+        ):
+            actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fusion_attention", "actual_seq_kvlen", 16)
+        if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
+            sparse_mode = int_of(sparse_mode, "npu_fusion_attention", "sparse_mode", 17)
+        if gen_mask_parallel is not False and gen_mask_parallel is not True:
+            gen_mask_parallel = bool_of(gen_mask_parallel, "npu_fusion_attention", "gen_mask_parallel", 18)
+        if sync is not False and sync is not True:
+            sync = bool_of(sync, "npu_fusion_attention", "sync", 19)
+        if type(softmax_layout) is not str:
+            softmax_layout = str_of(softmax_layout, "npu_fusion_attention", "softmax_layout", 20)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_fusion_attention,
             query,
             key,
@@ -114,188 +328,6 @@ def npu_fusion_attention(
             softmax_layout,
             sink,
         )
-    if not isinstance(key, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
-    if not isinstance(value, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
-    if pse is not None and not isinstance(pse, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
-    if padding_mask is not None and not isinstance(padding_mask, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
-    if atten_mask is not None and not isinstance(atten_mask, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
-    if sink is not None and not isinstance(sink, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
-    if type(head_num) is not int or not -(2**63) <= head_num < 2**63:
-        head_num = int_of(head_num, "npu_fusion_attention", "head_num", 4)
-    if type(input_layout) is not str:
-        input_layout = str_of(input_layout, "npu_fusion_attention", "input_layout", 5)
-    if type(scale) is not float:
-        scale = float_of(scale, "npu_fusion_attention", "scale", 9)
-    if type(keep_prob) is not float:
-        keep_prob = float_of(keep_prob, "npu_fusion_attention", "keep_prob", 10)
-    if type(pre_tockens) is not int or not -(2**63) <= pre_tockens < 2**63:
-        pre_tockens = int_of(pre_tockens, "npu_fusion_attention", "pre_tockens", 11)
-    if type(next_tockens) is not int or not -(2**63) <= next_tockens < 2**63:
-        next_tockens = int_of(next_tockens, "npu_fusion_attention", "next_tockens", 12)
-    if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
-        inner_precise = int_of(inner_precise, "npu_fusion_attention", "inner_precise", 13)
-    if prefix is not None and (type(prefix) is not tuple or prefix and type(prefix[0]) is not int):
-        prefix = ints_of(prefix, "npu_fusion_attention", "prefix", 14)
-    if actual_seq_qlen is not None and (
-        type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
-    ):
-        actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fusion_attention", "actual_seq_qlen", 15)
-    if actual_seq_kvlen is not None and (
-        type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
-    ):
-        actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fusion_attention", "actual_seq_kvlen", 16)
-    if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
-        sparse_mode = int_of(sparse_mode, "npu_fusion_attention", "sparse_mode", 17)
-    if gen_mask_parallel is not False and gen_mask_parallel is not True:
-        gen_mask_parallel = bool_of(gen_mask_parallel, "npu_fusion_attention", "gen_mask_parallel", 18)
-    if sync is not False and sync is not True:
-        sync = bool_of(sync, "npu_fusion_attention", "sync", 19)
-    if type(softmax_layout) is not str:
-        softmax_layout = str_of(softmax_layout, "npu_fusion_attention", "softmax_layout", 20)
     try:
         return composite.npu_fusion_attention(
             query,
@@ -432,8 +464,444 @@ def npu_fusion_attention_grad(
             softmax_layout=softmax_layout,
             sink=sink,
         )
-    if not isinstance(query, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(query, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if not isinstance(key, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if not isinstance(value, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if not isinstance(dy, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if pse is not None and not isinstance(pse, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if padding_mask is not None and not isinstance(padding_mask, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if atten_mask is not None and not isinstance(atten_mask, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if softmax_max is not None and not isinstance(softmax_max, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if softmax_sum is not None and not isinstance(softmax_sum, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if softmax_in is not None and not isinstance(softmax_in, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if attention_in is not None and not isinstance(attention_in, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if sink is not None and not isinstance(sink, Tensor):
+            return raise_bad_argument(
+                npu_fusion_attention_grad,
+                query,
+                key,
+                value,
+                dy,
+                head_num,
+                input_layout,
+                pse=pse,
+                padding_mask=padding_mask,
+                atten_mask=atten_mask,
+                softmax_max=softmax_max,
+                softmax_sum=softmax_sum,
+                softmax_in=softmax_in,
+                attention_in=attention_in,
+                scale_value=scale_value,
+                keep_prob=keep_prob,
+                pre_tockens=pre_tockens,
+                next_tockens=next_tockens,
+                inner_precise=inner_precise,
+                seed=seed,
+                offset=offset,
+                numels=numels,
+                prefix=prefix,
+                actual_seq_qlen=actual_seq_qlen,
+                actual_seq_kvlen=actual_seq_kvlen,
+                sparse_mode=sparse_mode,
+                gen_mask_parallel=gen_mask_parallel,
+                sync=sync,
+                softmax_layout=softmax_layout,
+                sink=sink,
+            )
+        if type(head_num) is not int or not -(2**63) <= head_num < 2**63:
+            head_num = int_of(head_num, "npu_fusion_attention_grad", "head_num", 5)
+        if type(input_layout) is not str:
+            input_layout = str_of(input_layout, "npu_fusion_attention_grad", "input_layout", 6)
+        if type(scale_value) is not float:
+            scale_value = float_of(scale_value, "npu_fusion_attention_grad", "scale_value")
+        if type(keep_prob) is not float:
+            keep_prob = float_of(keep_prob, "npu_fusion_attention_grad", "keep_prob")
+        if type(pre_tockens) is not int or not -(2**63) <= pre_tockens < 2**63:
+            pre_tockens = int_of(pre_tockens, "npu_fusion_attention_grad", "pre_tockens")
+        if type(next_tockens) is not int or not -(2**63) <= next_tockens < 2**63:
+            next_tockens = int_of(next_tockens, "npu_fusion_attention_grad", "next_tockens")
+        if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
+            inner_precise = int_of(inner_precise, "npu_fusion_attention_grad", "inner_precise")
+        if type(seed) is not int or not -(2**63) <= seed < 2**63:
+            seed = int_of(seed, "npu_fusion_attention_grad", "seed")
+        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+            offset = int_of(offset, "npu_fusion_attention_grad", "offset")
+        if type(numels) is not int or not -(2**63) <= numels < 2**63:
+            numels = int_of(numels, "npu_fusion_attention_grad", "numels")
+        if prefix is not None and (type(prefix) is not tuple or prefix and type(prefix[0]) is not int):
+            prefix = ints_of(prefix, "npu_fusion_attention_grad", "prefix")
+        if actual_seq_qlen is not None and (
+            type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
+        ):
+            actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fusion_attention_grad", "actual_seq_qlen")
+        if actual_seq_kvlen is not None and (
+            type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
+        ):
+            actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fusion_attention_grad", "actual_seq_kvlen")
+        if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
+            sparse_mode = int_of(sparse_mode, "npu_fusion_attention_grad", "sparse_mode")
+        if gen_mask_parallel is not False and gen_mask_parallel is not True:
+            gen_mask_parallel = bool_of(gen_mask_parallel, "npu_fusion_attention_grad", "gen_mask_parallel")
+        if sync is not False and sync is not True:
+            sync = bool_of(sync, "npu_fusion_attention_grad", "sync")
+        if type(softmax_layout) is not str:
+            softmax_layout = str_of(softmax_layout, "npu_fusion_attention_grad", "softmax_layout")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_fusion_attention_grad,
             query,
             key,
@@ -465,407 +933,6 @@ def npu_fusion_attention_grad(
             softmax_layout=softmax_layout,
             sink=sink,
         )
-    if not isinstance(key, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if not isinstance(value, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if not isinstance(dy, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if pse is not None and not isinstance(pse, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if padding_mask is not None and not isinstance(padding_mask, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if atten_mask is not None and not isinstance(atten_mask, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if softmax_max is not None and not isinstance(softmax_max, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if softmax_sum is not None and not isinstance(softmax_sum, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if softmax_in is not None and not isinstance(softmax_in, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if attention_in is not None and not isinstance(attention_in, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if sink is not None and not isinstance(sink, Tensor):
-        return raise_bad_argument(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
-    if type(head_num) is not int or not -(2**63) <= head_num < 2**63:
-        head_num = int_of(head_num, "npu_fusion_attention_grad", "head_num", 5)
-    if type(input_layout) is not str:
-        input_layout = str_of(input_layout, "npu_fusion_attention_grad", "input_layout", 6)
-    if type(scale_value) is not float:
-        scale_value = float_of(scale_value, "npu_fusion_attention_grad", "scale_value")
-    if type(keep_prob) is not float:
-        keep_prob = float_of(keep_prob, "npu_fusion_attention_grad", "keep_prob")
-    if type(pre_tockens) is not int or not -(2**63) <= pre_tockens < 2**63:
-        pre_tockens = int_of(pre_tockens, "npu_fusion_attention_grad", "pre_tockens")
-    if type(next_tockens) is not int or not -(2**63) <= next_tockens < 2**63:
-        next_tockens = int_of(next_tockens, "npu_fusion_attention_grad", "next_tockens")
-    if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
-        inner_precise = int_of(inner_precise, "npu_fusion_attention_grad", "inner_precise")
-    if type(seed) is not int or not -(2**63) <= seed < 2**63:
-        seed = int_of(seed, "npu_fusion_attention_grad", "seed")
-    if type(offset) is not int or not -(2**63) <= offset < 2**63:
-        offset = int_of(offset, "npu_fusion_attention_grad", "offset")
-    if type(numels) is not int or not -(2**63) <= numels < 2**63:
-        numels = int_of(numels, "npu_fusion_attention_grad", "numels")
-    if prefix is not None and (type(prefix) is not tuple or prefix and type(prefix[0]) is not int):
-        prefix = ints_of(prefix, "npu_fusion_attention_grad", "prefix")
-    if actual_seq_qlen is not None and (
-        type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
-    ):
-        actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fusion_attention_grad", "actual_seq_qlen")
-    if actual_seq_kvlen is not None and (
-        type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
-    ):
-        actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fusion_attention_grad", "actual_seq_kvlen")
-    if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
-        sparse_mode = int_of(sparse_mode, "npu_fusion_attention_grad", "sparse_mode")
-    if gen_mask_parallel is not False and gen_mask_parallel is not True:
-        gen_mask_parallel = bool_of(gen_mask_parallel, "npu_fusion_attention_grad", "gen_mask_parallel")
-    if sync is not False and sync is not True:
-        sync = bool_of(sync, "npu_fusion_attention_grad", "sync")
-    if type(softmax_layout) is not str:
-        softmax_layout = str_of(softmax_layout, "npu_fusion_attention_grad", "softmax_layout")
     try:
         return composite.npu_fusion_attention_grad(
             query,

@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import float_of, raise_bad_argument
+from mindtorch.dispatch.arguments.conversions import ARGUMENT_ERRORS, float_of, raise_bad_argument, refused
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import norm as composite
@@ -20,12 +20,15 @@ def npu_rms_norm(input, gamma, epsilon=1e-06):
     """npu_rms_norm(Tensor self, Tensor gamma, float epsilon=1e-06) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(npu_rms_norm, input, gamma):
         return call(npu_rms_norm, input, gamma, epsilon)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(npu_rms_norm, input, gamma, epsilon)
-    if not isinstance(gamma, Tensor):
-        return raise_bad_argument(npu_rms_norm, input, gamma, epsilon)
-    if type(epsilon) is not float:
-        epsilon = float_of(epsilon, "npu_rms_norm", "epsilon", 3)
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(npu_rms_norm, input, gamma, epsilon)
+        if not isinstance(gamma, Tensor):
+            return raise_bad_argument(npu_rms_norm, input, gamma, epsilon)
+        if type(epsilon) is not float:
+            epsilon = float_of(epsilon, "npu_rms_norm", "epsilon", 3)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, npu_rms_norm, input, gamma, epsilon)
     return composite.npu_rms_norm(input, gamma, epsilon)
 
 
@@ -33,12 +36,15 @@ def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
     """npu_add_rms_norm(Tensor x1, Tensor x2, Tensor gamma, float epsilon=1e-06) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(npu_add_rms_norm, x1, x2, gamma):
         return call(npu_add_rms_norm, x1, x2, gamma, epsilon)
-    if not isinstance(x1, Tensor):
-        return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
-    if not isinstance(x2, Tensor):
-        return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
-    if not isinstance(gamma, Tensor):
-        return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
-    if type(epsilon) is not float:
-        epsilon = float_of(epsilon, "npu_add_rms_norm", "epsilon", 4)
+    try:
+        if not isinstance(x1, Tensor):
+            return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
+        if not isinstance(x2, Tensor):
+            return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
+        if not isinstance(gamma, Tensor):
+            return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
+        if type(epsilon) is not float:
+            epsilon = float_of(epsilon, "npu_add_rms_norm", "epsilon", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, npu_add_rms_norm, x1, x2, gamma, epsilon)
     return composite.npu_add_rms_norm(x1, x2, gamma, epsilon)

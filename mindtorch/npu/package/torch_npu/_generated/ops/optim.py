@@ -11,7 +11,15 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import refuse_grad
-from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, explained, raise_bad_argument, scalar_of
+from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
+    CALL_ERRORS,
+    bool_of,
+    explained,
+    raise_bad_argument,
+    refused,
+    scalar_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu._generated import return_types
@@ -65,8 +73,60 @@ def npu_apply_adam_w(
             maximize,
             out=out,
         )
-    if not isinstance(grad, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(grad, Tensor):
+            return raise_bad_argument(
+                npu_apply_adam_w,
+                beta1_power,
+                beta2_power,
+                lr,
+                weight_decay,
+                beta1,
+                beta2,
+                epsilon,
+                grad,
+                max_grad_norm,
+                amsgrad,
+                maximize,
+                out=out,
+            )
+        if max_grad_norm is not None and not isinstance(max_grad_norm, Tensor):
+            return raise_bad_argument(
+                npu_apply_adam_w,
+                beta1_power,
+                beta2_power,
+                lr,
+                weight_decay,
+                beta1,
+                beta2,
+                epsilon,
+                grad,
+                max_grad_norm,
+                amsgrad,
+                maximize,
+                out=out,
+            )
+        if type(beta1_power) is not int and type(beta1_power) is not float:
+            beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
+        if type(beta2_power) is not int and type(beta2_power) is not float:
+            beta2_power = scalar_of(beta2_power, "npu_apply_adam_w", "beta2_power", 2)
+        if type(lr) is not int and type(lr) is not float:
+            lr = scalar_of(lr, "npu_apply_adam_w", "lr", 3)
+        if type(weight_decay) is not int and type(weight_decay) is not float:
+            weight_decay = scalar_of(weight_decay, "npu_apply_adam_w", "weight_decay", 4)
+        if type(beta1) is not int and type(beta1) is not float:
+            beta1 = scalar_of(beta1, "npu_apply_adam_w", "beta1", 5)
+        if type(beta2) is not int and type(beta2) is not float:
+            beta2 = scalar_of(beta2, "npu_apply_adam_w", "beta2", 6)
+        if type(epsilon) is not int and type(epsilon) is not float:
+            epsilon = scalar_of(epsilon, "npu_apply_adam_w", "epsilon", 7)
+        if amsgrad is not None and amsgrad is not False and amsgrad is not True:
+            amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
+        if maximize is not None and maximize is not False and maximize is not True:
+            maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_apply_adam_w,
             beta1_power,
             beta2_power,
@@ -81,40 +141,6 @@ def npu_apply_adam_w(
             maximize,
             out=out,
         )
-    if max_grad_norm is not None and not isinstance(max_grad_norm, Tensor):
-        return raise_bad_argument(
-            npu_apply_adam_w,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    if type(beta1_power) is not int and type(beta1_power) is not float:
-        beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
-    if type(beta2_power) is not int and type(beta2_power) is not float:
-        beta2_power = scalar_of(beta2_power, "npu_apply_adam_w", "beta2_power", 2)
-    if type(lr) is not int and type(lr) is not float:
-        lr = scalar_of(lr, "npu_apply_adam_w", "lr", 3)
-    if type(weight_decay) is not int and type(weight_decay) is not float:
-        weight_decay = scalar_of(weight_decay, "npu_apply_adam_w", "weight_decay", 4)
-    if type(beta1) is not int and type(beta1) is not float:
-        beta1 = scalar_of(beta1, "npu_apply_adam_w", "beta1", 5)
-    if type(beta2) is not int and type(beta2) is not float:
-        beta2 = scalar_of(beta2, "npu_apply_adam_w", "beta2", 6)
-    if type(epsilon) is not int and type(epsilon) is not float:
-        epsilon = scalar_of(epsilon, "npu_apply_adam_w", "epsilon", 7)
-    if amsgrad is not None and amsgrad is not False and amsgrad is not True:
-        amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
-    if maximize is not None and maximize is not False and maximize is not True:
-        maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
     try:
         return return_types.npu_apply_adam_w(
             composite.npu_apply_adam_w(
@@ -161,58 +187,76 @@ def npu_apply_adam_w_out(
             maximize,
             out=out,
         )
-    if not isinstance(grad, Tensor):
-        return raise_bad_argument(
-            npu_apply_adam_w_out,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    if max_grad_norm is not None and not isinstance(max_grad_norm, Tensor):
-        return raise_bad_argument(
-            npu_apply_adam_w_out,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    if type(beta1_power) is not int and type(beta1_power) is not float:
-        beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
-    if type(beta2_power) is not int and type(beta2_power) is not float:
-        beta2_power = scalar_of(beta2_power, "npu_apply_adam_w", "beta2_power", 2)
-    if type(lr) is not int and type(lr) is not float:
-        lr = scalar_of(lr, "npu_apply_adam_w", "lr", 3)
-    if type(weight_decay) is not int and type(weight_decay) is not float:
-        weight_decay = scalar_of(weight_decay, "npu_apply_adam_w", "weight_decay", 4)
-    if type(beta1) is not int and type(beta1) is not float:
-        beta1 = scalar_of(beta1, "npu_apply_adam_w", "beta1", 5)
-    if type(beta2) is not int and type(beta2) is not float:
-        beta2 = scalar_of(beta2, "npu_apply_adam_w", "beta2", 6)
-    if type(epsilon) is not int and type(epsilon) is not float:
-        epsilon = scalar_of(epsilon, "npu_apply_adam_w", "epsilon", 7)
-    if amsgrad is not None and amsgrad is not False and amsgrad is not True:
-        amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
-    if maximize is not None and maximize is not False and maximize is not True:
-        maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(
+    try:
+        if not isinstance(grad, Tensor):
+            return raise_bad_argument(
+                npu_apply_adam_w_out,
+                beta1_power,
+                beta2_power,
+                lr,
+                weight_decay,
+                beta1,
+                beta2,
+                epsilon,
+                grad,
+                max_grad_norm,
+                amsgrad,
+                maximize,
+                out=out,
+            )
+        if max_grad_norm is not None and not isinstance(max_grad_norm, Tensor):
+            return raise_bad_argument(
+                npu_apply_adam_w_out,
+                beta1_power,
+                beta2_power,
+                lr,
+                weight_decay,
+                beta1,
+                beta2,
+                epsilon,
+                grad,
+                max_grad_norm,
+                amsgrad,
+                maximize,
+                out=out,
+            )
+        if type(beta1_power) is not int and type(beta1_power) is not float:
+            beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
+        if type(beta2_power) is not int and type(beta2_power) is not float:
+            beta2_power = scalar_of(beta2_power, "npu_apply_adam_w", "beta2_power", 2)
+        if type(lr) is not int and type(lr) is not float:
+            lr = scalar_of(lr, "npu_apply_adam_w", "lr", 3)
+        if type(weight_decay) is not int and type(weight_decay) is not float:
+            weight_decay = scalar_of(weight_decay, "npu_apply_adam_w", "weight_decay", 4)
+        if type(beta1) is not int and type(beta1) is not float:
+            beta1 = scalar_of(beta1, "npu_apply_adam_w", "beta1", 5)
+        if type(beta2) is not int and type(beta2) is not float:
+            beta2 = scalar_of(beta2, "npu_apply_adam_w", "beta2", 6)
+        if type(epsilon) is not int and type(epsilon) is not float:
+            epsilon = scalar_of(epsilon, "npu_apply_adam_w", "epsilon", 7)
+        if amsgrad is not None and amsgrad is not False and amsgrad is not True:
+            amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
+        if maximize is not None and maximize is not False and maximize is not True:
+            maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            return raise_bad_argument(
+                npu_apply_adam_w_out,
+                beta1_power,
+                beta2_power,
+                lr,
+                weight_decay,
+                beta1,
+                beta2,
+                epsilon,
+                grad,
+                max_grad_norm,
+                amsgrad,
+                maximize,
+                out=out,
+            )
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_apply_adam_w_out,
             beta1_power,
             beta2_power,

@@ -12,12 +12,14 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
     int_of,
     raise_bad_argument,
+    refused,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -57,8 +59,104 @@ def npu_all_gather_base_mm(
             output_dtype=output_dtype,
             comm_mode=comm_mode,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                npu_all_gather_base_mm,
+                input,
+                x2,
+                hcom,
+                world_size,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                gather_index=gather_index,
+                gather_output=gather_output,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if not isinstance(x2, Tensor):
+            return raise_bad_argument(
+                npu_all_gather_base_mm,
+                input,
+                x2,
+                hcom,
+                world_size,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                gather_index=gather_index,
+                gather_output=gather_output,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                npu_all_gather_base_mm,
+                input,
+                x2,
+                hcom,
+                world_size,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                gather_index=gather_index,
+                gather_output=gather_output,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if x1_scale is not None and not isinstance(x1_scale, Tensor):
+            return raise_bad_argument(
+                npu_all_gather_base_mm,
+                input,
+                x2,
+                hcom,
+                world_size,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                gather_index=gather_index,
+                gather_output=gather_output,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if x2_scale is not None and not isinstance(x2_scale, Tensor):
+            return raise_bad_argument(
+                npu_all_gather_base_mm,
+                input,
+                x2,
+                hcom,
+                world_size,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                gather_index=gather_index,
+                gather_output=gather_output,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if type(hcom) is not str:
+            hcom = str_of(hcom, "npu_all_gather_base_mm", "hcom", 3)
+        if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
+            world_size = int_of(world_size, "npu_all_gather_base_mm", "world_size", 4)
+        if type(gather_index) is not int or not -(2**63) <= gather_index < 2**63:
+            gather_index = int_of(gather_index, "npu_all_gather_base_mm", "gather_index")
+        if gather_output is not False and gather_output is not True:
+            gather_output = bool_of(gather_output, "npu_all_gather_base_mm", "gather_output")
+        if type(comm_turn) is not int or not -(2**63) <= comm_turn < 2**63:
+            comm_turn = int_of(comm_turn, "npu_all_gather_base_mm", "comm_turn")
+        if output_dtype is not None and type(output_dtype) is not Dtype:
+            output_dtype = dtype_of(output_dtype, "npu_all_gather_base_mm", "output_dtype")
+        if comm_mode is not None and type(comm_mode) is not str:
+            comm_mode = str_of(comm_mode, "npu_all_gather_base_mm", "comm_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_all_gather_base_mm,
             input,
             x2,
@@ -73,84 +171,6 @@ def npu_all_gather_base_mm(
             output_dtype=output_dtype,
             comm_mode=comm_mode,
         )
-    if not isinstance(x2, Tensor):
-        return raise_bad_argument(
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if x1_scale is not None and not isinstance(x1_scale, Tensor):
-        return raise_bad_argument(
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if x2_scale is not None and not isinstance(x2_scale, Tensor):
-        return raise_bad_argument(
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if type(hcom) is not str:
-        hcom = str_of(hcom, "npu_all_gather_base_mm", "hcom", 3)
-    if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
-        world_size = int_of(world_size, "npu_all_gather_base_mm", "world_size", 4)
-    if type(gather_index) is not int or not -(2**63) <= gather_index < 2**63:
-        gather_index = int_of(gather_index, "npu_all_gather_base_mm", "gather_index")
-    if gather_output is not False and gather_output is not True:
-        gather_output = bool_of(gather_output, "npu_all_gather_base_mm", "gather_output")
-    if type(comm_turn) is not int or not -(2**63) <= comm_turn < 2**63:
-        comm_turn = int_of(comm_turn, "npu_all_gather_base_mm", "comm_turn")
-    if output_dtype is not None and type(output_dtype) is not Dtype:
-        output_dtype = dtype_of(output_dtype, "npu_all_gather_base_mm", "output_dtype")
-    if comm_mode is not None and type(comm_mode) is not str:
-        comm_mode = str_of(comm_mode, "npu_all_gather_base_mm", "comm_mode")
     try:
         return composite.npu_all_gather_base_mm(
             input,
@@ -206,8 +226,97 @@ def npu_mm_reduce_scatter_base(
             output_dtype=output_dtype,
             comm_mode=comm_mode,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                npu_mm_reduce_scatter_base,
+                input,
+                x2,
+                hcom,
+                world_size,
+                reduce_op=reduce_op,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if not isinstance(x2, Tensor):
+            return raise_bad_argument(
+                npu_mm_reduce_scatter_base,
+                input,
+                x2,
+                hcom,
+                world_size,
+                reduce_op=reduce_op,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                npu_mm_reduce_scatter_base,
+                input,
+                x2,
+                hcom,
+                world_size,
+                reduce_op=reduce_op,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if x1_scale is not None and not isinstance(x1_scale, Tensor):
+            return raise_bad_argument(
+                npu_mm_reduce_scatter_base,
+                input,
+                x2,
+                hcom,
+                world_size,
+                reduce_op=reduce_op,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if x2_scale is not None and not isinstance(x2_scale, Tensor):
+            return raise_bad_argument(
+                npu_mm_reduce_scatter_base,
+                input,
+                x2,
+                hcom,
+                world_size,
+                reduce_op=reduce_op,
+                bias=bias,
+                x1_scale=x1_scale,
+                x2_scale=x2_scale,
+                comm_turn=comm_turn,
+                output_dtype=output_dtype,
+                comm_mode=comm_mode,
+            )
+        if type(hcom) is not str:
+            hcom = str_of(hcom, "npu_mm_reduce_scatter_base", "hcom", 3)
+        if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
+            world_size = int_of(world_size, "npu_mm_reduce_scatter_base", "world_size", 4)
+        if type(reduce_op) is not str:
+            reduce_op = str_of(reduce_op, "npu_mm_reduce_scatter_base", "reduce_op")
+        if type(comm_turn) is not int or not -(2**63) <= comm_turn < 2**63:
+            comm_turn = int_of(comm_turn, "npu_mm_reduce_scatter_base", "comm_turn")
+        if output_dtype is not None and type(output_dtype) is not Dtype:
+            output_dtype = dtype_of(output_dtype, "npu_mm_reduce_scatter_base", "output_dtype")
+        if comm_mode is not None and type(comm_mode) is not str:
+            comm_mode = str_of(comm_mode, "npu_mm_reduce_scatter_base", "comm_mode")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_mm_reduce_scatter_base,
             input,
             x2,
@@ -221,78 +330,6 @@ def npu_mm_reduce_scatter_base(
             output_dtype=output_dtype,
             comm_mode=comm_mode,
         )
-    if not isinstance(x2, Tensor):
-        return raise_bad_argument(
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if x1_scale is not None and not isinstance(x1_scale, Tensor):
-        return raise_bad_argument(
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if x2_scale is not None and not isinstance(x2_scale, Tensor):
-        return raise_bad_argument(
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    if type(hcom) is not str:
-        hcom = str_of(hcom, "npu_mm_reduce_scatter_base", "hcom", 3)
-    if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
-        world_size = int_of(world_size, "npu_mm_reduce_scatter_base", "world_size", 4)
-    if type(reduce_op) is not str:
-        reduce_op = str_of(reduce_op, "npu_mm_reduce_scatter_base", "reduce_op")
-    if type(comm_turn) is not int or not -(2**63) <= comm_turn < 2**63:
-        comm_turn = int_of(comm_turn, "npu_mm_reduce_scatter_base", "comm_turn")
-    if output_dtype is not None and type(output_dtype) is not Dtype:
-        output_dtype = dtype_of(output_dtype, "npu_mm_reduce_scatter_base", "output_dtype")
-    if comm_mode is not None and type(comm_mode) is not str:
-        comm_mode = str_of(comm_mode, "npu_mm_reduce_scatter_base", "comm_mode")
     try:
         return composite.npu_mm_reduce_scatter_base(
             input,

@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     dtype_of,
     explained,
@@ -19,6 +20,7 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     ints_of,
     raise_bad_argument,
+    refused,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -40,8 +42,46 @@ def npu_dynamic_quant(
             quant_mode=quant_mode,
             dst_type_max=dst_type_max,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                npu_dynamic_quant,
+                input,
+                smooth_scales=smooth_scales,
+                group_index=group_index,
+                dst_type=dst_type,
+                quant_mode=quant_mode,
+                dst_type_max=dst_type_max,
+            )
+        if smooth_scales is not None and not isinstance(smooth_scales, Tensor):
+            return raise_bad_argument(
+                npu_dynamic_quant,
+                input,
+                smooth_scales=smooth_scales,
+                group_index=group_index,
+                dst_type=dst_type,
+                quant_mode=quant_mode,
+                dst_type_max=dst_type_max,
+            )
+        if group_index is not None and not isinstance(group_index, Tensor):
+            return raise_bad_argument(
+                npu_dynamic_quant,
+                input,
+                smooth_scales=smooth_scales,
+                group_index=group_index,
+                dst_type=dst_type,
+                quant_mode=quant_mode,
+                dst_type_max=dst_type_max,
+            )
+        if dst_type is not None and type(dst_type) is not Dtype:
+            dst_type = dtype_of(dst_type, "npu_dynamic_quant", "dst_type")
+        if type(quant_mode) is not str:
+            quant_mode = str_of(quant_mode, "npu_dynamic_quant", "quant_mode")
+        if type(dst_type_max) is not float:
+            dst_type_max = float_of(dst_type_max, "npu_dynamic_quant", "dst_type_max")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_dynamic_quant,
             input,
             smooth_scales=smooth_scales,
@@ -50,32 +90,6 @@ def npu_dynamic_quant(
             quant_mode=quant_mode,
             dst_type_max=dst_type_max,
         )
-    if smooth_scales is not None and not isinstance(smooth_scales, Tensor):
-        return raise_bad_argument(
-            npu_dynamic_quant,
-            input,
-            smooth_scales=smooth_scales,
-            group_index=group_index,
-            dst_type=dst_type,
-            quant_mode=quant_mode,
-            dst_type_max=dst_type_max,
-        )
-    if group_index is not None and not isinstance(group_index, Tensor):
-        return raise_bad_argument(
-            npu_dynamic_quant,
-            input,
-            smooth_scales=smooth_scales,
-            group_index=group_index,
-            dst_type=dst_type,
-            quant_mode=quant_mode,
-            dst_type_max=dst_type_max,
-        )
-    if dst_type is not None and type(dst_type) is not Dtype:
-        dst_type = dtype_of(dst_type, "npu_dynamic_quant", "dst_type")
-    if type(quant_mode) is not str:
-        quant_mode = str_of(quant_mode, "npu_dynamic_quant", "quant_mode")
-    if type(dst_type_max) is not float:
-        dst_type_max = float_of(dst_type_max, "npu_dynamic_quant", "dst_type_max")
     return composite.npu_dynamic_quant(
         input,
         smooth_scales=smooth_scales,
@@ -102,8 +116,36 @@ def npu_dynamic_mx_quant(
             dst_type_max=dst_type_max,
             max_low_bound=max_low_bound,
         )
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(input, Tensor):
+            return raise_bad_argument(
+                npu_dynamic_mx_quant,
+                input,
+                axis=axis,
+                round_mode=round_mode,
+                dst_type=dst_type,
+                block_size=block_size,
+                scale_alg=scale_alg,
+                dst_type_max=dst_type_max,
+                max_low_bound=max_low_bound,
+            )
+        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+            axis = int_of(axis, "npu_dynamic_mx_quant", "axis")
+        if type(round_mode) is not str:
+            round_mode = str_of(round_mode, "npu_dynamic_mx_quant", "round_mode")
+        if dst_type is not None and type(dst_type) is not Dtype:
+            dst_type = dtype_of(dst_type, "npu_dynamic_mx_quant", "dst_type")
+        if type(block_size) is not int or not -(2**63) <= block_size < 2**63:
+            block_size = int_of(block_size, "npu_dynamic_mx_quant", "block_size")
+        if scale_alg is not None and (type(scale_alg) is not int or not -(2**63) <= scale_alg < 2**63):
+            scale_alg = int_of(scale_alg, "npu_dynamic_mx_quant", "scale_alg")
+        if type(dst_type_max) is not float:
+            dst_type_max = float_of(dst_type_max, "npu_dynamic_mx_quant", "dst_type_max")
+        if type(max_low_bound) is not float:
+            max_low_bound = float_of(max_low_bound, "npu_dynamic_mx_quant", "max_low_bound")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_dynamic_mx_quant,
             input,
             axis=axis,
@@ -114,20 +156,6 @@ def npu_dynamic_mx_quant(
             dst_type_max=dst_type_max,
             max_low_bound=max_low_bound,
         )
-    if type(axis) is not int or not -(2**63) <= axis < 2**63:
-        axis = int_of(axis, "npu_dynamic_mx_quant", "axis")
-    if type(round_mode) is not str:
-        round_mode = str_of(round_mode, "npu_dynamic_mx_quant", "round_mode")
-    if dst_type is not None and type(dst_type) is not Dtype:
-        dst_type = dtype_of(dst_type, "npu_dynamic_mx_quant", "dst_type")
-    if type(block_size) is not int or not -(2**63) <= block_size < 2**63:
-        block_size = int_of(block_size, "npu_dynamic_mx_quant", "block_size")
-    if scale_alg is not None and (type(scale_alg) is not int or not -(2**63) <= scale_alg < 2**63):
-        scale_alg = int_of(scale_alg, "npu_dynamic_mx_quant", "scale_alg")
-    if type(dst_type_max) is not float:
-        dst_type_max = float_of(dst_type_max, "npu_dynamic_mx_quant", "dst_type_max")
-    if type(max_low_bound) is not float:
-        max_low_bound = float_of(max_low_bound, "npu_dynamic_mx_quant", "max_low_bound")
     try:
         return composite.npu_dynamic_mx_quant(
             input,
@@ -183,8 +211,145 @@ def npu_quant_matmul(
             group_sizes=group_sizes,
             y_scale=y_scale,
         )
-    if not isinstance(x1, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(x1, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if not isinstance(x2, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if not isinstance(scale, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if offset is not None and not isinstance(offset, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if pertoken_scale is not None and not isinstance(pertoken_scale, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if bias is not None and not isinstance(bias, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if y_scale is not None and not isinstance(y_scale, Tensor):
+            return raise_bad_argument(
+                npu_quant_matmul,
+                x1,
+                x2,
+                scale,
+                offset=offset,
+                pertoken_scale=pertoken_scale,
+                bias=bias,
+                output_dtype=output_dtype,
+                x1_dtype=x1_dtype,
+                x2_dtype=x2_dtype,
+                pertoken_scale_dtype=pertoken_scale_dtype,
+                scale_dtype=scale_dtype,
+                group_sizes=group_sizes,
+                y_scale=y_scale,
+            )
+        if output_dtype is not None and type(output_dtype) is not Dtype:
+            output_dtype = dtype_of(output_dtype, "npu_quant_matmul", "output_dtype")
+        if x1_dtype is not None and (type(x1_dtype) is not int or not -(2**63) <= x1_dtype < 2**63):
+            x1_dtype = int_of(x1_dtype, "npu_quant_matmul", "x1_dtype")
+        if x2_dtype is not None and (type(x2_dtype) is not int or not -(2**63) <= x2_dtype < 2**63):
+            x2_dtype = int_of(x2_dtype, "npu_quant_matmul", "x2_dtype")
+        if pertoken_scale_dtype is not None and (
+            type(pertoken_scale_dtype) is not int or not -(2**63) <= pertoken_scale_dtype < 2**63
+        ):
+            pertoken_scale_dtype = int_of(pertoken_scale_dtype, "npu_quant_matmul", "pertoken_scale_dtype")
+        if scale_dtype is not None and (type(scale_dtype) is not int or not -(2**63) <= scale_dtype < 2**63):
+            scale_dtype = int_of(scale_dtype, "npu_quant_matmul", "scale_dtype")
+        if group_sizes is not None and (
+            type(group_sizes) is not tuple or group_sizes and type(group_sizes[0]) is not int
+        ):
+            group_sizes = ints_of(group_sizes, "npu_quant_matmul", "group_sizes")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_quant_matmul,
             x1,
             x2,
@@ -200,122 +365,6 @@ def npu_quant_matmul(
             group_sizes=group_sizes,
             y_scale=y_scale,
         )
-    if not isinstance(x2, Tensor):
-        return raise_bad_argument(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    if not isinstance(scale, Tensor):
-        return raise_bad_argument(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    if offset is not None and not isinstance(offset, Tensor):
-        return raise_bad_argument(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    if pertoken_scale is not None and not isinstance(pertoken_scale, Tensor):
-        return raise_bad_argument(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    if y_scale is not None and not isinstance(y_scale, Tensor):
-        return raise_bad_argument(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    if output_dtype is not None and type(output_dtype) is not Dtype:
-        output_dtype = dtype_of(output_dtype, "npu_quant_matmul", "output_dtype")
-    if x1_dtype is not None and (type(x1_dtype) is not int or not -(2**63) <= x1_dtype < 2**63):
-        x1_dtype = int_of(x1_dtype, "npu_quant_matmul", "x1_dtype")
-    if x2_dtype is not None and (type(x2_dtype) is not int or not -(2**63) <= x2_dtype < 2**63):
-        x2_dtype = int_of(x2_dtype, "npu_quant_matmul", "x2_dtype")
-    if pertoken_scale_dtype is not None and (
-        type(pertoken_scale_dtype) is not int or not -(2**63) <= pertoken_scale_dtype < 2**63
-    ):
-        pertoken_scale_dtype = int_of(pertoken_scale_dtype, "npu_quant_matmul", "pertoken_scale_dtype")
-    if scale_dtype is not None and (type(scale_dtype) is not int or not -(2**63) <= scale_dtype < 2**63):
-        scale_dtype = int_of(scale_dtype, "npu_quant_matmul", "scale_dtype")
-    if group_sizes is not None and (type(group_sizes) is not tuple or group_sizes and type(group_sizes[0]) is not int):
-        group_sizes = ints_of(group_sizes, "npu_quant_matmul", "group_sizes")
     try:
         return composite.npu_quant_matmul(
             x1,

@@ -11,12 +11,14 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.arguments.conversions import (
+    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     explained,
     int_of,
     ints_of,
     raise_bad_argument,
+    refused,
     sized_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -28,14 +30,17 @@ def npu_moe_token_permute(tokens, indices, num_out_tokens=None, padded_mode=Fals
     """npu_moe_token_permute(Tensor tokens, Tensor indices, int? num_out_tokens=None, bool padded_mode=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(npu_moe_token_permute, tokens, indices):
         return call(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
-    if not isinstance(tokens, Tensor):
-        return raise_bad_argument(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
-    if not isinstance(indices, Tensor):
-        return raise_bad_argument(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
-    if num_out_tokens is not None and (type(num_out_tokens) is not int or not -(2**63) <= num_out_tokens < 2**63):
-        num_out_tokens = int_of(num_out_tokens, "npu_moe_token_permute", "num_out_tokens", 3)
-    if padded_mode is not False and padded_mode is not True:
-        padded_mode = bool_of(padded_mode, "npu_moe_token_permute", "padded_mode", 4)
+    try:
+        if not isinstance(tokens, Tensor):
+            return raise_bad_argument(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
+        if not isinstance(indices, Tensor):
+            return raise_bad_argument(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
+        if num_out_tokens is not None and (type(num_out_tokens) is not int or not -(2**63) <= num_out_tokens < 2**63):
+            num_out_tokens = int_of(num_out_tokens, "npu_moe_token_permute", "num_out_tokens", 3)
+        if padded_mode is not False and padded_mode is not True:
+            padded_mode = bool_of(padded_mode, "npu_moe_token_permute", "padded_mode", 4)
+    except ARGUMENT_ERRORS as error:
+        raise refused(error, npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
     try:
         return composite.npu_moe_token_permute(tokens, indices, num_out_tokens, padded_mode)
     except CALL_ERRORS as error:
@@ -48,24 +53,29 @@ def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_
     """npu_moe_token_unpermute(Tensor permuted_tokens, Tensor sorted_indices, Tensor? probs=None, bool padded_mode=False, int[]? restore_shape=None) -> Tensor"""
     if state.interceptors and intercepts(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs):
         return call(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
-    if not isinstance(permuted_tokens, Tensor):
-        return raise_bad_argument(
-            npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
+    try:
+        if not isinstance(permuted_tokens, Tensor):
+            return raise_bad_argument(
+                npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
+            )
+        if not isinstance(sorted_indices, Tensor):
+            return raise_bad_argument(
+                npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
+            )
+        if probs is not None and not isinstance(probs, Tensor):
+            return raise_bad_argument(
+                npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
+            )
+        if padded_mode is not False and padded_mode is not True:
+            padded_mode = bool_of(padded_mode, "npu_moe_token_unpermute", "padded_mode", 4)
+        if restore_shape is not None and (
+            type(restore_shape) is not tuple or restore_shape and type(restore_shape[0]) is not int
+        ):
+            restore_shape = ints_of(restore_shape, "npu_moe_token_unpermute", "restore_shape", 5)
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error, npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
         )
-    if not isinstance(sorted_indices, Tensor):
-        return raise_bad_argument(
-            npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-        )
-    if probs is not None and not isinstance(probs, Tensor):
-        return raise_bad_argument(
-            npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-        )
-    if padded_mode is not False and padded_mode is not True:
-        padded_mode = bool_of(padded_mode, "npu_moe_token_unpermute", "padded_mode", 4)
-    if restore_shape is not None and (
-        type(restore_shape) is not tuple or restore_shape and type(restore_shape[0]) is not int
-    ):
-        restore_shape = ints_of(restore_shape, "npu_moe_token_unpermute", "restore_shape", 5)
     try:
         return composite.npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
     except CALL_ERRORS as error:
@@ -114,8 +124,108 @@ def npu_moe_init_routing_v2(
             row_idx_type=row_idx_type,
             x_dtype=x_dtype,
         )
-    if not isinstance(x, Tensor):
-        return raise_bad_argument(
+    try:
+        if not isinstance(x, Tensor):
+            return raise_bad_argument(
+                npu_moe_init_routing_v2,
+                x,
+                expert_idx,
+                scale=scale,
+                offset=offset,
+                active_num=active_num,
+                expert_capacity=expert_capacity,
+                expert_num=expert_num,
+                drop_pad_mode=drop_pad_mode,
+                expert_tokens_num_type=expert_tokens_num_type,
+                expert_tokens_num_flag=expert_tokens_num_flag,
+                quant_mode=quant_mode,
+                active_expert_range=active_expert_range,
+                row_idx_type=row_idx_type,
+                x_dtype=x_dtype,
+            )
+        if not isinstance(expert_idx, Tensor):
+            return raise_bad_argument(
+                npu_moe_init_routing_v2,
+                x,
+                expert_idx,
+                scale=scale,
+                offset=offset,
+                active_num=active_num,
+                expert_capacity=expert_capacity,
+                expert_num=expert_num,
+                drop_pad_mode=drop_pad_mode,
+                expert_tokens_num_type=expert_tokens_num_type,
+                expert_tokens_num_flag=expert_tokens_num_flag,
+                quant_mode=quant_mode,
+                active_expert_range=active_expert_range,
+                row_idx_type=row_idx_type,
+                x_dtype=x_dtype,
+            )
+        if scale is not None and not isinstance(scale, Tensor):
+            return raise_bad_argument(
+                npu_moe_init_routing_v2,
+                x,
+                expert_idx,
+                scale=scale,
+                offset=offset,
+                active_num=active_num,
+                expert_capacity=expert_capacity,
+                expert_num=expert_num,
+                drop_pad_mode=drop_pad_mode,
+                expert_tokens_num_type=expert_tokens_num_type,
+                expert_tokens_num_flag=expert_tokens_num_flag,
+                quant_mode=quant_mode,
+                active_expert_range=active_expert_range,
+                row_idx_type=row_idx_type,
+                x_dtype=x_dtype,
+            )
+        if offset is not None and not isinstance(offset, Tensor):
+            return raise_bad_argument(
+                npu_moe_init_routing_v2,
+                x,
+                expert_idx,
+                scale=scale,
+                offset=offset,
+                active_num=active_num,
+                expert_capacity=expert_capacity,
+                expert_num=expert_num,
+                drop_pad_mode=drop_pad_mode,
+                expert_tokens_num_type=expert_tokens_num_type,
+                expert_tokens_num_flag=expert_tokens_num_flag,
+                quant_mode=quant_mode,
+                active_expert_range=active_expert_range,
+                row_idx_type=row_idx_type,
+                x_dtype=x_dtype,
+            )
+        if type(active_num) is not int or not -(2**63) <= active_num < 2**63:
+            active_num = int_of(active_num, "npu_moe_init_routing_v2", "active_num")
+        if type(expert_capacity) is not int or not -(2**63) <= expert_capacity < 2**63:
+            expert_capacity = int_of(expert_capacity, "npu_moe_init_routing_v2", "expert_capacity")
+        if type(expert_num) is not int or not -(2**63) <= expert_num < 2**63:
+            expert_num = int_of(expert_num, "npu_moe_init_routing_v2", "expert_num")
+        if type(drop_pad_mode) is not int or not -(2**63) <= drop_pad_mode < 2**63:
+            drop_pad_mode = int_of(drop_pad_mode, "npu_moe_init_routing_v2", "drop_pad_mode")
+        if type(expert_tokens_num_type) is not int or not -(2**63) <= expert_tokens_num_type < 2**63:
+            expert_tokens_num_type = int_of(expert_tokens_num_type, "npu_moe_init_routing_v2", "expert_tokens_num_type")
+        if expert_tokens_num_flag is not False and expert_tokens_num_flag is not True:
+            expert_tokens_num_flag = bool_of(
+                expert_tokens_num_flag, "npu_moe_init_routing_v2", "expert_tokens_num_flag"
+            )
+        if type(quant_mode) is not int or not -(2**63) <= quant_mode < 2**63:
+            quant_mode = int_of(quant_mode, "npu_moe_init_routing_v2", "quant_mode")
+        if type(active_expert_range) is int:
+            active_expert_range = (active_expert_range, active_expert_range)
+        elif active_expert_range is None:
+            active_expert_range = ()
+        elif type(active_expert_range) is not tuple or active_expert_range and type(active_expert_range[0]) is not int:
+            active_expert_range = sized_ints_of(active_expert_range, "npu_moe_init_routing_v2", "active_expert_range")
+        if type(row_idx_type) is not int or not -(2**63) <= row_idx_type < 2**63:
+            row_idx_type = int_of(row_idx_type, "npu_moe_init_routing_v2", "row_idx_type")
+        if x_dtype is not None and (type(x_dtype) is not int or not -(2**63) <= x_dtype < 2**63):
+            x_dtype = int_of(x_dtype, "npu_moe_init_routing_v2", "x_dtype")
+    except ARGUMENT_ERRORS as error:
+        raise refused(
+            error,
             npu_moe_init_routing_v2,
             x,
             expert_idx,
@@ -132,84 +242,6 @@ def npu_moe_init_routing_v2(
             row_idx_type=row_idx_type,
             x_dtype=x_dtype,
         )
-    if not isinstance(expert_idx, Tensor):
-        return raise_bad_argument(
-            npu_moe_init_routing_v2,
-            x,
-            expert_idx,
-            scale=scale,
-            offset=offset,
-            active_num=active_num,
-            expert_capacity=expert_capacity,
-            expert_num=expert_num,
-            drop_pad_mode=drop_pad_mode,
-            expert_tokens_num_type=expert_tokens_num_type,
-            expert_tokens_num_flag=expert_tokens_num_flag,
-            quant_mode=quant_mode,
-            active_expert_range=active_expert_range,
-            row_idx_type=row_idx_type,
-            x_dtype=x_dtype,
-        )
-    if scale is not None and not isinstance(scale, Tensor):
-        return raise_bad_argument(
-            npu_moe_init_routing_v2,
-            x,
-            expert_idx,
-            scale=scale,
-            offset=offset,
-            active_num=active_num,
-            expert_capacity=expert_capacity,
-            expert_num=expert_num,
-            drop_pad_mode=drop_pad_mode,
-            expert_tokens_num_type=expert_tokens_num_type,
-            expert_tokens_num_flag=expert_tokens_num_flag,
-            quant_mode=quant_mode,
-            active_expert_range=active_expert_range,
-            row_idx_type=row_idx_type,
-            x_dtype=x_dtype,
-        )
-    if offset is not None and not isinstance(offset, Tensor):
-        return raise_bad_argument(
-            npu_moe_init_routing_v2,
-            x,
-            expert_idx,
-            scale=scale,
-            offset=offset,
-            active_num=active_num,
-            expert_capacity=expert_capacity,
-            expert_num=expert_num,
-            drop_pad_mode=drop_pad_mode,
-            expert_tokens_num_type=expert_tokens_num_type,
-            expert_tokens_num_flag=expert_tokens_num_flag,
-            quant_mode=quant_mode,
-            active_expert_range=active_expert_range,
-            row_idx_type=row_idx_type,
-            x_dtype=x_dtype,
-        )
-    if type(active_num) is not int or not -(2**63) <= active_num < 2**63:
-        active_num = int_of(active_num, "npu_moe_init_routing_v2", "active_num")
-    if type(expert_capacity) is not int or not -(2**63) <= expert_capacity < 2**63:
-        expert_capacity = int_of(expert_capacity, "npu_moe_init_routing_v2", "expert_capacity")
-    if type(expert_num) is not int or not -(2**63) <= expert_num < 2**63:
-        expert_num = int_of(expert_num, "npu_moe_init_routing_v2", "expert_num")
-    if type(drop_pad_mode) is not int or not -(2**63) <= drop_pad_mode < 2**63:
-        drop_pad_mode = int_of(drop_pad_mode, "npu_moe_init_routing_v2", "drop_pad_mode")
-    if type(expert_tokens_num_type) is not int or not -(2**63) <= expert_tokens_num_type < 2**63:
-        expert_tokens_num_type = int_of(expert_tokens_num_type, "npu_moe_init_routing_v2", "expert_tokens_num_type")
-    if expert_tokens_num_flag is not False and expert_tokens_num_flag is not True:
-        expert_tokens_num_flag = bool_of(expert_tokens_num_flag, "npu_moe_init_routing_v2", "expert_tokens_num_flag")
-    if type(quant_mode) is not int or not -(2**63) <= quant_mode < 2**63:
-        quant_mode = int_of(quant_mode, "npu_moe_init_routing_v2", "quant_mode")
-    if type(active_expert_range) is int:
-        active_expert_range = (active_expert_range, active_expert_range)
-    elif active_expert_range is None:
-        active_expert_range = ()
-    elif type(active_expert_range) is not tuple or active_expert_range and type(active_expert_range[0]) is not int:
-        active_expert_range = sized_ints_of(active_expert_range, "npu_moe_init_routing_v2", "active_expert_range")
-    if type(row_idx_type) is not int or not -(2**63) <= row_idx_type < 2**63:
-        row_idx_type = int_of(row_idx_type, "npu_moe_init_routing_v2", "row_idx_type")
-    if x_dtype is not None and (type(x_dtype) is not int or not -(2**63) <= x_dtype < 2**63):
-        x_dtype = int_of(x_dtype, "npu_moe_init_routing_v2", "x_dtype")
     try:
         return composite.npu_moe_init_routing_v2(
             x,
