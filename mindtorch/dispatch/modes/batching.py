@@ -16,7 +16,7 @@ from mindtorch._core.promotion import common_dtype
 from mindtorch._core.tensor import Tensor, in_place_of, wrap
 from mindtorch._support.op_names import qualified
 from mindtorch.dispatch.arguments.conversions import fits_by_position
-from mindtorch.dispatch.modes.level_views import follow_base, outside, samples_of
+from mindtorch.dispatch.modes.level_views import outside, samples_of, take_from_all
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry, kernel_table
 
@@ -67,7 +67,7 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         args = _with_lifted_first(entry, args, kwargs)
     result = run(function, args, kwargs)
     if entry.name in _BY_MEMORY:
-        follow_base(result)
+        take_from_all(result, args[0])
     return result
 
 

@@ -184,12 +184,21 @@ def share_memory(result: Tensor, source: Tensor) -> Tensor:
     return result
 
 
-def follow_base(view: Any) -> None:
-    """Have autograd take a view from the base again: inside `vmap`, strides may reach what belongs to other samples."""
+def take_from_all(view: Any, samples: Tensor) -> None:
+    """Have autograd take a view from all samples: inside `vmap`, strides may reach what belongs to other ones."""
     meta = view._mt_meta
-    if type(meta) is ViewMeta and meta.creation == DEFAULT:
-        if levels_of(meta.base._mt_array.shape) != levels_of(view._mt_array.shape):
-            meta.version = -1
+    if type(meta) is not ViewMeta or meta.edge is None:
+        return
+    count = _common(levels_of(samples._mt_array.shape), levels_of(meta.base._mt_array.shape))
+    crossed = peeled(samples._mt_array, count)[1]
+    if not crossed:
+        return
+    offset = view.storage_offset() - samples.storage_offset()
+    for dim, level in reversed(crossed):
+        samples = outside(samples, dim, level)
+    crossing = Crossing(view._mt_array, samples._mt_array, is_whole=False)
+    shape, stride = size_of(crossing.array.shape), strides_of(crossing.array)
+    meta.edge = crossing.taken(samples, shape, stride, offset)._mt_meta.edge
 
 
 def _tie_tangents(tangents: Any, source: Tensor, replay: tuple) -> None:
