@@ -198,7 +198,8 @@ class Tensor(TensorBase):
 
     @read_only
     def _base(self) -> "Tensor | None":
-        base = None if self._mt_meta is None else self._mt_meta.base
+        meta = self._mt_meta
+        base = None if meta is None else meta.shown_base if type(meta) is ViewMeta and meta.is_same else meta.base
         if base is None or not state.batch_levels:
             return base
         return base if levels_of(base._mt_array.shape) == levels_of(self._mt_array.shape) else None

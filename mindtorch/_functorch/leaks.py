@@ -19,13 +19,14 @@ from weakref import WeakValueDictionary, ref
 
 from mindtorch._core.autograd_meta import AutogradMeta, OverMeta, ViewMeta, lefts_of
 from mindtorch._core.batched_array import BatchedArray
-from mindtorch._core.tensor import Tensor, autograd_meta, edge_to, wrap
+from mindtorch._core.tensor import ASK, Tensor, autograd_meta, edge_to, new_object, share_version, wrap
 from mindtorch.autograd._engine.accumulate_grad import AccumulateGrad
 from mindtorch.autograd._engine.detaching import DetachedInside
 from mindtorch.autograd._engine.history import edge_of, may_be_taken_again, noted_edge
 from mindtorch.autograd._engine.hooks_in_levels import HooksInside, hooks_inside
 from mindtorch.autograd._engine.node_base import Extras, NodeBase
 from mindtorch.autograd._engine.saved_tensor import SavedOutput
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import OwnTensors
 from mindtorch.dispatch.modes.views_from_no_grad import leads_nowhere, nodes_behind
 
@@ -267,7 +268,25 @@ def let_go(
             _cut_off(tensor)
     for tensor, result in returned:
         if tensor is not result and tensor._mt_meta is not None and tensor._mt_meta.left is not None:
-            tensor._mt_meta.left.returned = ref(result)
+            _follow(tensor, result)
+
+
+def _follow(tensor: Tensor, result: Tensor) -> None:
+    """Have a tensor that the function has kept and returned be what it has returned: outside these are one tensor, which
+    a write to either moves in the graph."""
+    edge = noted_edge(tensor) or None
+    is_another = result.is_inference() or tensor.is_inference() or not may_be_taken_again(tensor)
+    if is_another or (edge and edge[0].accumulates):
+        tensor._mt_meta.left.returned = ref(result)
+        return
+    meta = new_object(ViewMeta)
+    vars(meta).update(vars(tensor._mt_meta))
+    of = result._mt_meta
+    meta.is_same, meta.shown_base = True, tensor._base
+    meta.base, meta.parent = result, of if type(of) is ViewMeta else None
+    meta.replay, meta.output_nr = (ops.alias, ()), None
+    meta.edge, meta.version = edge, share_version(tensor)[0]
+    tensor._mt_edge, tensor._mt_meta = ASK, meta
 
 
 def _edge_at_the_end(tensor: Tensor) -> Any:

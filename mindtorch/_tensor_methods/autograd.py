@@ -113,6 +113,9 @@ class FlagMethods:
         if (_thread.transforms or _thread.dual_levels) and _detach_from_transform(self):
             return self
         meta = self._mt_meta
+        if meta is not None and meta.base is not None and meta.is_same:
+            meta.base.detach_()
+            return self
         if meta is not None and meta.base is not None:  # the same tensor on the other side of a `vmap`, which it leaves
             self._mt_meta = AutogradMeta()
         if self._mt_edge and not self._mt_edge[0].accumulates:

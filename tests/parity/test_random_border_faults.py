@@ -18,6 +18,12 @@ def twice(t): return t.data.mul_(2)""",
 def twice(t): return t.data.mul_(2)
 def last(result): return result[1] if isinstance(result, tuple) else result
 x, w = T.arange(1., 4), T.full((3,), 3., requires_grad=True)""",
+    "results that the function has kept": """
+x, w, kept = T.arange(1., 4), T.full((3,), 3., requires_grad=True), []
+def keep(t): return (kept.append(t), t)[1]
+def facts(): return (k.requires_grad, r.requires_grad, k.is_leaf, k._base is None, r.grad_fn and r.grad_fn.name())
+def name(t): return [n[0].name() for n in t.grad_fn.next_functions if n[0]] if t.grad_fn else None""",
+    "views by memory of views that vmap is given": "x = T.arange(1., 7).view(3, 2).requires_grad_(); h = x * 1",
     "inputs in the forward of a Function": """
 seen = []
 class F(T.autograd.Function):
@@ -108,6 +114,39 @@ KINDS = {
             ("T.vmap(lambda a: T.func.jvp(f, (a,), (a * 1,))[0])(T.stack([x, x]))", "last(r).sum().backward()"),
             ("T.func.grad(lambda b: (T.func.vjp(f, x)[0], b.sum())[1])(x)", "w.grad = r"),
             ("T.func.jvp(lambda b: (T.func.vjp(f, x)[0], b)[1], (x,), (w * 1,))[1]", "w.grad = r"),
+        )
+    ],
+    "results that the function has kept": [
+        f"f = lambda a: keep({body}); r = {call}; k = kept[0]; {write}\n"
+        f"y = {use} * 1; n = name(y); y.requires_grad and y.sum().backward(); (y, n, facts(), w.grad)"
+        for call in (
+            *("T.func.vjp(f, x)[0]", "T.func.grad_and_value(lambda a: f(a).sum())(x)[1]", "T.func.vjp(f, w * 1)[0]"),
+            *("T.func.jvp(f, (x,), (x * 1,))[0]", "T.func.vjp(lambda b: T.func.vjp(f, b)[0], x)[0]"),
+        )
+        for body in ("a * w", "(a * w)[1:]", "a * 2")
+        for write in (
+            *("r.mul_(2)", "r[0].mul_(2)" if "value" not in call else "r.mul_(r)", "r.mul_(w[1])", "r.detach_()"),
+            *(
+                "k.mul_(2)",
+                "k[:1].mul_(2)",
+                "k.mul_(w[1])",
+                "T.no_grad()(k.mul_)(2)",
+                "r.requires_grad_()",
+                "k.detach_()",
+                "pass",
+            ),
+        )
+        if (write, call[7:10]) != ("r.detach_()", "jvp")
+        for use in ("k", "r")
+    ],
+    "views by memory of views that vmap is given": [
+        f"g = {given}; y = T.vmap(lambda a: {view}.sum())(g).sum()\n"
+        "(T.autograd.grad(y, g, retain_graph=True), y.backward(), x.grad)"
+        for given in ("x.t()", "h.t()", "h[:, :1]", "x[1:]", "x.view(3, 2)")
+        for view in (
+            "a.as_strided((1,), (1,))",
+            "a[:1].as_strided((1, 1), (1, 1))",
+            "a[None].as_strided((1, 1), (1, 1))",
         )
     ],
     "inputs in the forward of a Function": [

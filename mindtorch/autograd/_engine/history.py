@@ -48,6 +48,9 @@ def edge_of(tensor: Any) -> Any:
         return edge
     meta = tensor._mt_meta
     if type(meta) is ViewMeta:
+        if meta.is_same:
+            meta.edge = edge_of(meta.base)
+            return meta.edge
         if _thread.own_tensors is not None and is_out_of_date(tensor) and is_captured_unrecorded(tensor):
             return None
         _follow_base(tensor, meta)
@@ -239,6 +242,8 @@ def check_inplace(tensor: Tensor) -> None:
         _check_left(tensor, meta.left)
     _check_data(meta)
     if meta.base is not None:
+        if meta.is_same:
+            return check_inplace(meta.base)
         if is_input_of_level(meta):
             raise _leaf_write()
         _check_writable(meta, "is being")
@@ -335,7 +340,10 @@ def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor that was written in place the output of the node."""
     meta = tensor._mt_meta
     if meta is not None and meta.base is not None:
-        _rebase_view(tensor, node)
+        if meta.is_same:
+            rebase(meta.base, node, output_nr)
+        else:
+            _rebase_view(tensor, node)
         return
     old = tensor._mt_edge
     set_history(tensor, node, output_nr)
