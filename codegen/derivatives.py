@@ -60,7 +60,7 @@ class DerivativeReader:
             self._calls.functions,
             tuple(outputs),
             self._calls.attributes,
-            self._project.formula_file(op.family),
+            self._project.formula_place(op.family),
             _renamed(name, op.schema),
         )
         backward, forward, has_unknown_keys = self._formulas(yaml, scope)

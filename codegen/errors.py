@@ -214,7 +214,7 @@ CODES = {
     "E073": "a gradient for an argument that the op writes",
     "E074": "a decomposition that calls the op that it is",
     "E080": "a hand-written source file is not Python",
-    "E081": "a helper of formulas that two files define",
+    "E081": "a function that is found in two files: a helper of formulas, or another function of a family",
     "E090": "a removal that is missing, or not behind the release that deprecates",
     "E091": "a deprecated call whose time is over",
     "E092": "an old call that cannot be told from a call of the op as it is now",

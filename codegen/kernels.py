@@ -88,11 +88,11 @@ class HandWritten:
 def read_hand_written(project: Project, problems: Problems) -> HandWritten:
     sources = _Sources(project, problems)
     kernels = {
-        (backend, family): sources.functions(project.kernel_file(backend, family))
+        (backend, family): sources.functions_at(project.kernel_place(backend, family))
         for backend in project.backends
         for family in project.families
     }
-    composites = {family: sources.functions(project.composite_file(family)) for family in project.families}
+    composites = {family: sources.functions_at(project.composite_place(family)) for family in project.families}
     return HandWritten(
         project=project,
         kernels={place: found for place, found in kernels.items() if found},
@@ -206,7 +206,28 @@ class _Sources:
         if module is None:
             return {}
         names = (name for name in module.definitions if not name.startswith("_"))
-        return {name: self._kernel(module, name) for name in names}
+        return {name: replace(self._kernel(module, name), file=file) for name in names}
+
+    def functions_at(self, place: str) -> dict[str, Kernel]:
+        """The public functions of a family: of its file, or those that the files of its folder define.
+
+        In a folder the generator finds the file, so what one file imports from another counts where it is defined.
+        """
+        files = self._project.files_of(place)
+        if not place.endswith("/"):
+            return self.functions(files[0])
+        found: dict[str, Kernel] = {}
+        for file in files:
+            imported = self._imported_names(file)
+            for name, kernel in self.functions(file).items():
+                if name not in imported:
+                    found[name] = replace(found[name], second=kernel.location) if name in found else kernel
+        return found
+
+    def _imported_names(self, file: str) -> frozenset[str]:
+        module = self.module(file)
+        statements = module.definitions.items() if module else ()
+        return frozenset(name for name, statement in statements if isinstance(statement, ast.ImportFrom))
 
     def helpers(self, files: Callable[[Project], list[str]]) -> dict[str, Helper]:
         """The helpers of formulas, or of decompositions: those of the library, and of the project, which hide them."""

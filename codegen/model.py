@@ -301,7 +301,8 @@ class Kernel:
     """A function that the hand-written sources define. ``parameters`` is None when the source does not show them;
     those of a function ``made`` by a factory have the factory's names. ``unknown`` is the name of that factory if its
     file does not define it, with what was meant. ``defaults`` are those that are literals: where they are, and their
-    source."""
+    source. ``file`` is the one that it is imported from, and ``second`` where another file of the family's folder
+    defines the same name."""
 
     name: str
     parameters: tuple[str, ...] | None
@@ -309,6 +310,8 @@ class Kernel:
     made: bool = False
     unknown: tuple[str, str] | None = None
     defaults: Mapping[str, Text] = field(default_factory=dict)
+    file: str = ""
+    second: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Project:
     ``sources``            the folder that the package is imported from: empty when that is ``root``
     ``generated``          the folder of the generated code, and ``generated_package`` its name in imports
     ``type_stubs``         the folder of its type stubs, where type checkers look for that package
-    ``backends``           the folder of the kernels of each backend
+    ``backends``           the folder of each backend's kernels, in which a family has a file or a folder
     ``formulas``           the helpers of derivatives: a file, or a folder of files
     ``aclnn_signatures``   a table of ACLNN functions that CANN's own headers do not have; None when there is none
     ``extends``            the root of the library that the package builds on; None for the library itself
@@ -104,12 +104,28 @@ class Project:
         """The name under which the dispatcher knows an op or a schema: ``wavelets::haar``."""
         return f"{self.namespace}::{op}" if self.namespace else op
 
-    def kernel_file(self, backend: str, family: str) -> str:
-        """The file in which a backend's kernels of a family are looked for."""
-        return f"{self.backends[backend]}/{family}.py"
+    # A family has one file of that name, or a folder of files: its functions are found in any of them. Where the place
+    # is shown or named, a folder ends with a slash.
 
-    def composite_file(self, family: str) -> str:
-        return f"{self.composites}/{family}.py"
+    def kernel_place(self, backend: str, family: str) -> str:
+        """Where a backend's kernels of a family are looked for: a file, or a folder of files."""
+        return self._place(f"{self.backends[backend]}/{family}")
+
+    def composite_place(self, family: str) -> str:
+        return self._place(f"{self.composites}/{family}")
+
+    def formula_place(self, family: str) -> str:
+        """Where a helper for an op of a family is written."""
+        place = self._place(self.formulas.removesuffix(".py"))
+        return self._place(f"{place}{family}") if place.endswith("/") else place
+
+    def _place(self, path: str) -> str:
+        is_folder = (self.root / path).is_dir() and not (self.root / f"{path}.py").is_file()
+        return f"{path}/" if is_folder else f"{path}.py"
+
+    def files_of(self, place: str) -> list[str]:
+        """The files of a place."""
+        return self._files(place, "*.py") if place.endswith("/") else [place]
 
     @property
     def decomposition_file(self) -> str:
@@ -125,15 +141,11 @@ class Project:
 
         Either is found by the other's name, as Python finds a module or a package: one may have become the other.
         """
-        folder = self.formulas.removesuffix(".py")
-        if (self.root / f"{folder}.py").is_file():
-            return [f"{folder}.py"]
-        return sorted(f"{folder}/{path.name}" for path in (self.root / folder).glob("*.py"))
+        place = self._place(self.formulas.removesuffix(".py"))
+        return self._files(place, "**/*.py") if place.endswith("/") else [place] * (self.root / place).is_file()
 
-    def formula_file(self, family: str) -> str:
-        """The file in which a helper for an op of a family is written."""
-        folder = self.formulas.removesuffix(".py")
-        return f"{folder}/{family}.py" if (self.root / folder).is_dir() else f"{folder}.py"
+    def _files(self, folder: str, pattern: str) -> list[str]:
+        return sorted(path.relative_to(self.root).as_posix() for path in (self.root / folder).glob(pattern))
 
     @property
     def module_files(self) -> dict[str | None, str]:

@@ -42,7 +42,7 @@ def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -
         _check_forms(entry, name, known or {}, sources, problems)
     elif name is not None and known is not None and name.text not in known:
         functions = [each.name for each in known.values() if each.parameters is not None]
-        hint = _where(name.text, functions, sources.project.composite_file(entry.op.family))
+        hint = _where(name.text, functions, sources.project.composite_place(entry.op.family))
         problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
 
 
@@ -64,14 +64,33 @@ def meta_kernels_exist(entry: OpEntry, sources: HandWritten, problems: Problems)
     name = dispatch.text("Meta") if isinstance(dispatch, Mapping) else None
     known = sources.kernels.get(("Meta", entry.op.family))
     if name is not None and known is not None and name.text not in known:
-        file = sources.project.kernel_file("Meta", entry.op.family)
-        problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, _where(name.text, known, file))
+        place = sources.project.kernel_place("Meta", entry.op.family)
+        problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, _where(name.text, known, place))
 
 
-def _where(name: str, known: Iterable[str], file: str) -> str:
-    """What a name may have been meant to be, and the file that has such names."""
+def functions_are_found_once(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """In the folder of a family a name stands for one function."""
+    for name, function in _named(entry, sources):
+        if function.second is not None:
+            message = f"two functions are called '{name.text}': {function.location} and {function.second}"
+            problems.add("E081", message, name.location, "rename one of them, or remove it")
+
+
+def _named(entry: OpEntry, sources: HandWritten) -> Iterator[tuple[Scalar, Kernel]]:
+    """The names of functions that an entry has, each with what it finds."""
+    composite, dispatch = entry.scalar("composite"), entry.values.get("dispatch")
+    if composite is not None and composite.text in (found := sources.composites.get(entry.op.family, {})):
+        yield composite, found[composite.text]
+    for backend, name in dispatch.items if isinstance(dispatch, Mapping) else ():
+        found = sources.kernels.get((backend.text, entry.op.family), {})
+        if isinstance(name, Scalar) and name.text in found:
+            yield name, found[name.text]
+
+
+def _where(name: str, known: Iterable[str], place: str) -> str:
+    """What a name may have been meant to be, and the file or folder that has such names."""
     close = did_you_mean(name, known)
-    return f"{close} otherwise define it in {file}" if close else f"define it in {file}"
+    return f"{close} otherwise define it in {place}" if close else f"define it in {place}"
 
 
 def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
@@ -124,10 +143,9 @@ def kernel_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) 
     """A kernel takes the op's arguments, and ``out`` when other variants call it."""
     dispatch = entry.values.get("dispatch")
     for backend, function in dispatch.items if isinstance(dispatch, Mapping) else ():
-        file = sources.project.kernel_file(backend.text, entry.op.family)
         kernel = sources.kernels.get((backend.text, entry.op.family), {}).get(_text(function))
         if kernel is not None:
-            _check_signature(entry, kernel, file, _kernel_signatures(entry), problems)
+            _check_signature(entry, kernel, _kernel_signatures(entry), problems)
 
 
 def composite_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
@@ -135,8 +153,7 @@ def composite_signatures(entry: OpEntry, sources: HandWritten, problems: Problem
     composite = sources.composites.get(entry.op.family, {}).get(entry.op.composite or "")
     if composite is not None:
         signatures = [expected_parameters(op.schema, False) for op in entry.ops if op.kind != "out"]
-        file = sources.project.composite_file(entry.op.family)
-        _check_signature(entry, composite, file, [*signatures, expected_parameters(entry.op.schema, True)], problems)
+        _check_signature(entry, composite, [*signatures, expected_parameters(entry.op.schema, True)], problems)
 
 
 def _text(node: object) -> str:
@@ -151,9 +168,7 @@ def _kernel_signatures(entry: OpEntry) -> list[tuple[str, ...]]:
     return [with_out] if needs_out else [expected_parameters(entry.op.schema, False), with_out]
 
 
-def _check_signature(
-    entry: OpEntry, kernel: Kernel, file: str, allowed: list[tuple[str, ...]], problems: Problems
-) -> None:
+def _check_signature(entry: OpEntry, kernel: Kernel, allowed: list[tuple[str, ...]], problems: Problems) -> None:
     if kernel.unknown is not None:
         name, hint = kernel.unknown
         problems.add("E036", f"'{kernel.name}' is made by an unknown function '{name}'", kernel.location, hint)
@@ -215,6 +230,7 @@ SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     rules_exist,
     composites_exist,
     meta_kernels_exist,
+    functions_are_found_once,
     samples_are_named,
     shape_is_named,
     shape_has_promotion,

@@ -41,9 +41,9 @@ def notes(model: Model) -> Iterator[str]:
 
 
 def _note(model: Model, backend: str, op: Op, name: str) -> Iterator[str]:
-    file, hint = model.project.kernel_file(backend, op.family), kernel_hint(model, backend, op)
+    place, hint = model.project.kernel_place(backend, op.family), kernel_hint(model, backend, op)
     if hint or backend != BACKEND:
-        yield f"note: {op.name} has no {backend} kernel '{name}' in {file}{hint}; wrote a stub"
+        yield f"note: {op.name} has no {backend} kernel '{name}' in {place}{hint}; wrote a stub"
 
 
 def kernel_hint(model: Model, backend: str, op: Op) -> str:

@@ -1,8 +1,8 @@
 """What changed in the code that ops run: helpers of formulas, kernels, composite functions and shape rules.
 
 Code is compared as Python reads it, without comments, docstrings and annotations. An op runs the functions that its
-entries name, and what these use in their own file or import from its folder. What has changed is reported once,
-however many ops run it.
+entries name, and what these use in their own file or import from the same backend, or from the other composite
+functions or helpers. What has changed is reported once, however many ops run it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from posixpath import dirname
 from typing import NamedTuple, TypeAlias
 
 from ..kernels import SHAPE_RULES, imported_name, imported_path
 from ..model import Location, Model, Op
+from ..project import Project
 from .report import Finding, OpChange
 from .rules import RULES
 
@@ -121,16 +122,18 @@ def _may_stay(use: Use, old: Op, new: Op) -> bool:
 
 def _named_by(op: Op, model: Model) -> Iterator[tuple[Use, Place]]:
     """The functions that the entries of an op name."""
-    project, derivative = model.project, model.derivatives.get(op.name)
+    derivative = model.derivatives.get(op.name)
     for formula in (*derivative.backward, *derivative.forward) if derivative else ():
         yield from ((_FORMULAS, Place(model.helper_files[helper], helper)) for helper in formula.helpers)
     for backend, name in (op.dispatch or {}).items():
-        use = Use("B030", f"the {backend} kernel", f"{backend} kernels")
-        yield use, Place(project.kernel_file(backend, op.family), name)
+        kernel = model.kernels.get((backend, op.family), {}).get(name)
+        if kernel:
+            yield Use("B030", f"the {backend} kernel", f"{backend} kernels"), Place(kernel.file, name)
     for helper in op.decomposition.helpers if op.decomposition else ():
         yield _DECOMPOSITION, Place(model.parts[helper][1], helper)
-    if op.composite:
-        yield _COMPOSITE, Place(project.composite_file(op.family), op.composite)
+    composite = model.composites.get(op.family, {}).get(op.composite or "")
+    if composite:
+        yield _COMPOSITE, Place(composite.file, composite.name)
     if op.shape:
         yield _SHAPE_RULE, Place(SHAPE_RULES, op.shape)
 
@@ -148,11 +151,17 @@ def _callers(model: Model) -> Mapping[Place, list[Place]]:
 def _used(file: str, name: str, statement: ast.stmt, model: Model) -> Iterator[Place]:
     if isinstance(statement, ast.ImportFrom):
         path = imported_path(file, statement, model.project.sources)
-        if PurePosixPath(path).parent == PurePosixPath(file).parent:
+        if _folder(path, model.project) == _folder(file, model.project):
             yield Place(f"{path}.py", imported_name(statement, name))
     else:
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         yield from (Place(file, used) for used in names if used in model.sources[file])
+
+
+def _folder(path: str, project: Project) -> str:
+    """The folder of all kernels of a backend, of all composite functions or helpers; of another file its own."""
+    folders = (*project.backends.values(), project.composites, project.formulas.removesuffix(".py"))
+    return next((each for each in folders if path.startswith((f"{each}/", f"{each}.py"))), dirname(path))
 
 
 def _reached(start: Place, callers: Mapping[Place, list[Place]]) -> set[Place]:
@@ -180,9 +189,23 @@ def _changed(old: Model, new: Model) -> Iterator[Place]:
 
 
 def _moved_files(old: Model, new: Model) -> dict[str, dict[str, str]]:
-    """Of the files with helpers that are new, where their names were: a file may have become several."""
-    earlier = {name: file for file in sorted(set(old.helper_files.values())) for name in old.sources.get(file, {})}
-    return {file: earlier for file in set(new.helper_files.values()) - set(old.sources)}
+    """Of the files that are new, where their names were: a file may have become several, or have got another name."""
+    return {file: _formerly(file, old, new) for file in new.sources.keys() - old.sources.keys()}
+
+
+def _formerly(file: str, old: Model, new: Model) -> dict[str, str]:
+    """Where the names of a file were: in those files with functions of that name, the one with most of them first."""
+    public = _public(new.sources[file])
+    near = (each for each in old.sources if _folder(each, old.project) == _folder(file, new.project))
+    shared = {each: len(public & _public(old.sources[each])) for each in near}
+    likest_last = sorted(filter(shared.__getitem__, shared), key=shared.__getitem__)
+    return {name: each for each in likest_last for name in old.sources[each]}
+
+
+def _public(definitions: Mapping[str, ast.stmt]) -> set[str]:
+    """The names that a file itself gives to something for others."""
+    pairs = definitions.items()
+    return {name for name, each in pairs if name[0] != "_" and not isinstance(each, ast.ImportFrom)}
 
 
 def _is_changed(place: Place, old: Model, new_place: Place, new: Model) -> bool:

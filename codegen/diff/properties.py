@@ -156,7 +156,7 @@ def _kernels(subject: Subject, old: Op, new: Op, old_model: Model, new_model: Mo
         names = _kernel_name(old, backend), _kernel_name(new, backend)
         had, has = _is_bound(old_model, backend, old), _is_bound(new_model, backend, new)
         if had and not has:
-            yield _gone(subject, backend, names, new_model.project.kernel_file(backend, new.family))
+            yield _gone(subject, backend, names, new_model.project.kernel_place(backend, new.family))
         elif has and not had:
             yield _changed(subject, "B002", f"there is a {backend} kernel", _unwritten(names[0]), names[1])
         elif names[0] != names[1]:

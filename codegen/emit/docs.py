@@ -130,7 +130,9 @@ def _kernels(model: Model, op: Op) -> str:
     if op.decomposition is not None:
         return f"decomposition: `{op.decomposition.source}`"
     if op.is_composite:
-        return f"composite: `{model.project.composite_file(op.family)}: {op.composite}`"
+        function = model.composites.get(op.family, {}).get(op.composite or "")
+        place = function.file if function else model.project.composite_place(op.family)
+        return f"composite: `{place}: {op.composite}`"
     words = [f"{backend} `{name}`{_state(model, backend, op)}" for backend, name in (op.dispatch or {}).items()]
     if op.shape and "Meta" not in (op.dispatch or {}):
         words.append("Meta by its shape")

@@ -9,6 +9,7 @@ from ..render import tuple_of
 from .changes import checks, marks
 from .conversions import conversions, fails_when_number, only_methods_take_ints, pins, takes_number, tensor_checks
 from .decomposition import as_function, derived_form, expression
+from .kernel_texts import module_import, module_name
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
 from .recording import GradCheck, Recording, grad_check_of_out, recording_of, unrecorded_write
@@ -401,7 +402,20 @@ def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     if op.kind == "out" and is_own:
         words.append("out=out")
     called = name if not is_own or op.derived_from is None else variant
-    return f"composite.{called}({comma_separated(words)})", is_own
+    kernel = defined.get(called)
+    module = composite_module(op.family, kernel.file) if kernel else "composite"
+    return f"{module}.{called}({comma_separated(words)})", is_own
+
+
+def composite_module(family: str, file: str) -> str:
+    return module_name("composite", "composite", family, file)
+
+
+def composite_imports(model: Model, family: str) -> dict[str, str]:
+    """The modules of a family's composite functions."""
+    files = dict.fromkeys(function.file for function in model.composites.get(family, {}).values())
+    modules = {composite_module(family, file): file for file in files}
+    return {name: module_import(model, file, name) for name, file in modules.items()}
 
 
 def _recorded_call(model: Model, op: Op, composite_call: str) -> str:
@@ -423,8 +437,8 @@ def _missing_composite(model: Model, op: Op) -> str | None:
         return None
     parameters = comma_separated(argument.python_name for argument in root.schema.inputs)
     signature = f"{root.composite}({parameters})"
-    file = model.project.composite_file(op.family)
-    return f'missing_kernel("{registered_name(model, root)}", "composite", "{signature}", "{file}")'
+    place = model.project.composite_place(op.family)
+    return f'missing_kernel("{registered_name(model, root)}", "composite", "{signature}", "{place}")'
 
 
 def _replay(op: Op) -> str:

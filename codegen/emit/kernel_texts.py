@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from textwrap import wrap
 
-from ..model import Model, Op
+from ..model import Kernel, Model, Op
 from ..npu import BACKEND, is_view, npu_kernel
 
 WIDTH = 109  # of 120, without indentation and quotes
@@ -16,15 +17,29 @@ def folder_of(backend: str) -> str:
     return backend.lower()
 
 
-def kernel_package(model: Model, backend: str) -> str:
-    """The package of a backend's kernels: ``mindtorch.backends.cpu``."""
-    return model.project.module_of(model.project.backends[backend])
+def written_kernel(model: Model, backend: str, op: Op) -> Kernel | None:
+    """The kernel of an op that a backend's sources define."""
+    return model.kernels.get((backend, op.family), {}).get((op.dispatch or {}).get(backend, ""))
+
+
+def module_name(whole: str, part: str, family: str, file: str) -> str:
+    """What generated code calls the module of a family's functions: ``whole`` where the family has this one file.
+
+    Of the files in a folder each has a name of its own, which begins with ``part``: ``cpu_sorting``.
+    """
+    stem = PurePosixPath(file).stem
+    return whole if stem == family and PurePosixPath(file).parent.name != family else f"{part}_{stem}"
+
+
+def module_import(model: Model, file: str, name: str) -> str:
+    """Where that module comes from, as an entry of the imports of a generated module."""
+    package, _, module = model.project.module_of(file).rpartition(".")
+    return f"{package} import {module} as {name}"
 
 
 def is_written(model: Model, backend: str, op: Op) -> bool:
     """Whether a backend has the kernel of an op: its sources define it, or it is generated, or a device needs none."""
-    name = (op.dispatch or {}).get(backend)
-    if name in model.kernels.get((backend, op.family), {}):
+    if written_kernel(model, backend, op) is not None:
         return True
     kernel = npu_kernel(model, op) if backend == BACKEND else None
     return kernel is not None and (kernel.is_generated or is_view(op))

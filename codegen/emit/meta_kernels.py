@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import Argument, Model, Op
-from .kernel_texts import folder_of, is_written, kernel_package
+from .kernel_texts import folder_of, module_import, module_name, written_kernel
 
 # The shape rules that look at the first arguments of an op, and how many at most.
 _ELEMENTWISE = ("broadcast", "broadcast_reversed")
@@ -18,22 +18,27 @@ def meta_kernel(model: Model, op: Op) -> str | None:
 
 
 def meta_imports(model: Model, family: str) -> dict[str, str]:
-    names = {"rules": "mindtorch.backends.meta"}
-    if "Meta" in model.project.backends:
-        names["meta_kernels"] = f"{kernel_package(model, 'Meta')} import {family} as meta_kernels"
-    return names
+    modules = kernel_modules(model, "Meta", family)
+    return {"rules": "mindtorch.backends.meta"} | {
+        name: module_import(model, file, name) for name, file in modules.items()
+    }
 
 
 def kernel_source(model: Model, backend: str, op: Op) -> str | None:
     """The kernel that `dispatch` names: the hand-written one, or its stub."""
-    name = (op.dispatch or {}).get(backend)
-    return (
-        f"{kernel_module(backend) if is_written(model, backend, op) else stub_module(backend)}.{name}" if name else None
-    )
+    name, kernel = (op.dispatch or {}).get(backend), written_kernel(model, backend, op)
+    module = kernel_module(backend, op.family, kernel.file) if kernel else stub_module(backend)
+    return f"{module}.{name}" if name else None
 
 
-def kernel_module(backend: str) -> str:
-    return f"{folder_of(backend)}_kernels"
+def kernel_module(backend: str, family: str, file: str) -> str:
+    return module_name(f"{folder_of(backend)}_kernels", folder_of(backend), family, file)
+
+
+def kernel_modules(model: Model, backend: str, family: str) -> dict[str, str]:
+    """The files of a backend's kernels of a family, by the names of their modules in generated code."""
+    files = dict.fromkeys(kernel.file for kernel in model.kernels.get((backend, family), {}).values())
+    return {kernel_module(backend, family, file): file for file in files}
 
 
 def stub_module(backend: str) -> str:

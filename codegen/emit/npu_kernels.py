@@ -17,8 +17,8 @@ from ..aclnn_call import AclnnCall, Value
 from ..model import Argument, ListType, Model, Op
 from ..npu import BACKEND, NpuKernel, npu_kernels
 from ..render import python_module, render, tuple_of
-from .kernel_texts import folded, kernel_package, kernel_parameters
-from .meta_kernels import meta_imports, meta_kernel
+from .kernel_texts import folded, kernel_parameters, module_import
+from .meta_kernels import kernel_modules, kernel_source, meta_imports, meta_kernel
 from .names import registered_name
 
 _RUNTIME = "mindtorch.backends.npu.launch"
@@ -126,14 +126,15 @@ def _file_by_hand(model: Model, family: str, kernels: list[NpuKernel]) -> str:
     functions = [_function_by_hand(model, kernel) for kernel in kernels]
     body = render("npu_module.py.jinja", constants=(), functions=functions)
     imports = dict.fromkeys(("UNANSWERED", "answered"), _REFUSALS)
-    imports["kernels"] = f"{kernel_package(model, BACKEND)} import {family} as kernels"
+    modules = kernel_modules(model, BACKEND, family)
+    imports |= {name: module_import(model, file, name) for name, file in modules.items()}
     purpose = f"The {family} kernels of the NPU backend that are written by hand: calls that answer for them."
     return python_module(model.project, "npu_kernels", "ops.yaml", purpose, body, imports)
 
 
 def _function_by_hand(model: Model, kernel: NpuKernel) -> Function:
     parameters = kernel_parameters(model, *kernel.ops).removesuffix("=None")
-    return _answering(model, kernel, [f"return kernels.{kernel.name}({parameters})"])
+    return _answering(model, kernel, [f"return {kernel_source(model, BACKEND, kernel.ops[0])}({parameters})"])
 
 
 # -------------------- one call --------------------

@@ -10,7 +10,7 @@ from ..model import Model
 from ..render import python_module, render
 from ..scope import CONSTANTS
 from .decomposition import RENAMED_CONSTANTS
-from .functions import Function, function_of
+from .functions import Function, composite_imports, function_of
 from .names import visible_overloads
 from .old_calls import OldName, old_names
 from .resolvers import Resolver, called_by_operators, operator_name, resolver_of
@@ -153,7 +153,7 @@ def _family(model: Model, family: str, items: list[Item]) -> str:
     project = model.project
     imports = IMPORTS | {
         "Dtype": "mindtorch._core.dtype import dtype as Dtype",
-        "composite": f"{project.module_of(project.composites)} import {family} as composite",
+        **composite_imports(model, family),
         "nodes": f"{project.generated_package}.nodes import {family} as nodes",
         "return_types": project.generated_package,
         "own_ops": project.generated_package,

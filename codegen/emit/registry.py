@@ -15,8 +15,8 @@ from ..npu import BACKEND, NpuKernel, npu_kernels
 from ..render import python_module, render, tuple_of
 from .batching import batched_ops
 from .forward_ad import has_jvp
-from .kernel_texts import folder_of, kernel_package
-from .meta_kernels import kernel_module, kernel_source, meta_kernel, stub_module
+from .kernel_texts import folder_of
+from .meta_kernels import kernel_modules, kernel_source, meta_kernel, stub_module
 from .names import function_name, registered_name, root_of
 from .old_forms import IMPORTS as OLD_FORM_IMPORTS
 from .old_forms import old_call_rows, version_rows
@@ -140,8 +140,9 @@ def _bindings(model: Model, backend: str, family: str) -> Iterator[Binding]:
 def _modules(model: Model, family: str, backends: list[Backend]) -> dict[str, str]:
     """The modules with hand-written kernels of a family, by the names that the bindings have for them."""
     text = " ".join(binding.kernel for backend in backends for binding in backend.bindings)
-    names = {kernel_module(backend): kernel_package(model, backend) for backend in model.project.backends}
-    return {name: f"{package}.{family}" for name, package in names.items() if re.search(rf"\b{name}\.", text)}
+    found = (kernel_modules(model, backend, family) for backend in model.project.backends)
+    files = {name: file for modules in found for name, file in modules.items()}
+    return {name: model.project.module_of(file) for name, file in files.items() if re.search(rf"\b{name}\.", text)}
 
 
 def _npu(model: Model) -> str:

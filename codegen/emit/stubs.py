@@ -110,10 +110,10 @@ def _call(model: Model, op: Op, which: str) -> Iterator[str]:
 
 
 def _module(model: Model, backend: str, family: str, stubs: list[Stub]) -> str:
-    file = model.project.kernel_file(backend, family)
+    place = model.project.kernel_place(backend, family)
     arrays = _ARRAYS.format(generated=model.project.placed("generated/x").removesuffix("/x"))
-    body = render("stubs.py.jinja", stubs=stubs, backend=backend, file=file)
-    purpose = f"The {family} kernels that the {backend} backend has not got yet. They belong in {file}."
+    body = render("stubs.py.jinja", stubs=stubs, backend=backend, file=place)
+    purpose = f"The {family} kernels that the {backend} backend has not got yet. They belong in {place}."
     purpose += "\n" + "".join(f"{line[4:]}\n" for line in arrays.splitlines()) if backend == BACKEND else ""
     return python_module(
         model.project, "stubs", "ops.yaml", purpose, body, {"missing_kernel": "mindtorch._support.errors"}

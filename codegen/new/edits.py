@@ -76,7 +76,17 @@ def add_samples(files: Files, draft: Draft, model: Model) -> tuple[Line | None, 
 
 def add_composite(files: Files, draft: Draft, model: Model) -> None:
     """The composite function, unless there is one of that name."""
-    file = model.project.composite_file(draft.family)
+    if draft.function_name in model.composites.get(draft.family, {}):
+        return
+    file = _composite_file(draft, model)
     text = files.read(file) or new_composite_file(draft.family)
-    if f"def {draft.function_name}(" not in text:
-        files.change(file, appended(text, composite_function(draft.function_name, draft.schema, file)))
+    files.change(file, appended(text, composite_function(draft.function_name, draft.schema, file)))
+
+
+def _composite_file(draft: Draft, model: Model) -> str:
+    """The file of the relative's function; that of the family if there is none."""
+    relative, place = draft.relative_op, model.project.composite_place(draft.family)
+    written = model.composites.get(draft.family, {}).get(relative.composite or "") if relative else None
+    if written is not None and relative and relative.family == draft.family:
+        return written.file
+    return f"{place}{draft.family}.py" if place.endswith("/") else place

@@ -110,8 +110,8 @@ def _functions(plan: Plan, op: Op) -> Iterator[str]:
     project = plan.model.project
     if op.composite is not None:
         parameters = ", ".join(expected_parameters(op.schema, False))
-        yield f"{project.composite_file(op.family)}: def {op.composite}({parameters})"
+        yield f"{project.composite_place(op.family)}: def {op.composite}({parameters})"
     for backend, name in (op.dispatch or {}).items():
         if not is_written(plan.model, backend, op):
             parameters = kernel_parameters(plan.model, op)
-            yield f"{project.kernel_file(backend, op.family)}: def {name}({parameters})"
+            yield f"{project.kernel_place(backend, op.family)}: def {name}({parameters})"

@@ -195,7 +195,9 @@ class Reference:
     def _binding(self, op: Op, backend: str, name: str) -> Binding:
         kernel = self._model.kernels.get((backend, op.family), {}).get(name)
         if kernel is None:
-            return Binding(backend, "stub", f"to be written: {name} in {self._project.kernel_file(backend, op.family)}")
+            return Binding(
+                backend, "stub", f"to be written: {name} in {self._project.kernel_place(backend, op.family)}"
+            )
         return self._bound(backend, "kernel", kernel)
 
     def _bound(self, backend: str, state: str, kernel: Kernel) -> Binding:

@@ -235,7 +235,7 @@ def test_a_kernel_that_is_written_takes_the_place_of_the_generated_one(tmp_path)
             add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
             """
             try:
-                return kernels.add(input, other, alpha, out)
+                return npu_kernels.add(input, other, alpha, out)
             except UNANSWERED as error:
                 return answered(error, (input, other, alpha), out, "add.Tensor", "add.Scalar", is_one_call=False)
         ''')

@@ -155,8 +155,8 @@ def test_pages_and_schemas_that_somebody_wrote_are_left_alone(tmp_path):
 def test_a_package_has_its_files_in_the_usual_places(tmp_path):
     found = project(tmp_path, MINIMAL)
     assert found.generated_package == "wavelets._generated"
-    assert found.kernel_file("CPU", "view") == "src/wavelets/cpu/view.py"
-    assert found.composite_file("view") == "src/wavelets/composite/view.py"
+    assert found.kernel_place("CPU", "view") == "src/wavelets/cpu/view.py"
+    assert found.composite_place("view") == "src/wavelets/composite/view.py"
     assert found.module_of(found.formulas) == "wavelets.formulas"
     assert found.placed("generated/ops/view.py") == "src/wavelets/_generated/ops/view.py"
     assert found.registered_name("haar.out") == "wavelets::haar.out"

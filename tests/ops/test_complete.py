@@ -20,9 +20,9 @@ OPS = [op for op in model().ops.values() if op.derived_from is None]
 
 def missing_kernel(op):
     if is_stub(op):
-        file, parameters = model().project.kernel_file("CPU", op.family), kernel_parameters(model(), op)
+        place, parameters = model().project.kernel_place("CPU", op.family), kernel_parameters(model(), op)
         hint = kernel_hint(model(), "CPU", op)
-        yield f"{op.location}: fill {file}: def {op.dispatch['CPU']}({parameters}){hint}"
+        yield f"{op.location}: fill {place}: def {op.dispatch['CPU']}({parameters}){hint}"
 
 
 def missing_composite(op):

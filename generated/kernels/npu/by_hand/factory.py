@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The factory kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import factory as kernels
+from mindtorch.backends.npu import factory as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
@@ -11,7 +11,7 @@ def empty(size, dtype, layout, device, pin_memory, memory_format, out=None):
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
     try:
-        return kernels.empty(size, dtype, layout, device, pin_memory, memory_format, out)
+        return npu_kernels.empty(size, dtype, layout, device, pin_memory, memory_format, out)
     except UNANSWERED as error:
         return answered(
             error,
@@ -27,7 +27,7 @@ def empty_strided(size, stride, dtype, layout, device, pin_memory):
     Device? device=None, bool? pin_memory=None) -> Tensor
     """
     try:
-        return kernels.empty_strided(size, stride, dtype, layout, device, pin_memory)
+        return npu_kernels.empty_strided(size, stride, dtype, layout, device, pin_memory)
     except UNANSWERED as error:
         return answered(
             error, (size, stride, dtype, layout, device, pin_memory), None, "empty_strided", is_one_call=False
@@ -39,7 +39,7 @@ def empty_like(input, dtype, layout, device, pin_memory, memory_format):
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
     try:
-        return kernels.empty_like(input, dtype, layout, device, pin_memory, memory_format)
+        return npu_kernels.empty_like(input, dtype, layout, device, pin_memory, memory_format)
     except UNANSWERED as error:
         return answered(
             error, (input, dtype, layout, device, pin_memory, memory_format), None, "empty_like", is_one_call=False
@@ -51,7 +51,7 @@ def zeros_like(input, dtype, layout, device, pin_memory, memory_format):
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
     try:
-        return kernels.zeros_like(input, dtype, layout, device, pin_memory, memory_format)
+        return npu_kernels.zeros_like(input, dtype, layout, device, pin_memory, memory_format)
     except UNANSWERED as error:
         return answered(
             error, (input, dtype, layout, device, pin_memory, memory_format), None, "zeros_like", is_one_call=False
@@ -63,7 +63,7 @@ def ones_like(input, dtype, layout, device, pin_memory, memory_format):
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
     try:
-        return kernels.ones_like(input, dtype, layout, device, pin_memory, memory_format)
+        return npu_kernels.ones_like(input, dtype, layout, device, pin_memory, memory_format)
     except UNANSWERED as error:
         return answered(
             error, (input, dtype, layout, device, pin_memory, memory_format), None, "ones_like", is_one_call=False
@@ -75,7 +75,7 @@ def full_like(input, fill_value, dtype, layout, device, pin_memory, memory_forma
     Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
     try:
-        return kernels.full_like(input, fill_value, dtype, layout, device, pin_memory, memory_format)
+        return npu_kernels.full_like(input, fill_value, dtype, layout, device, pin_memory, memory_format)
     except UNANSWERED as error:
         return answered(
             error,
@@ -89,7 +89,7 @@ def full_like(input, fill_value, dtype, layout, device, pin_memory, memory_forma
 def copy(input, other, non_blocking):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
     try:
-        return kernels.copy(input, other, non_blocking)
+        return npu_kernels.copy(input, other, non_blocking)
     except UNANSWERED as error:
         return answered(error, (input, other, non_blocking), None, "copy_", is_one_call=False)
 
@@ -99,7 +99,7 @@ def to_copy(input, dtype, layout, device, pin_memory, non_blocking, memory_forma
     bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor
     """
     try:
-        return kernels.to_copy(input, dtype, layout, device, pin_memory, non_blocking, memory_format)
+        return npu_kernels.to_copy(input, dtype, layout, device, pin_memory, non_blocking, memory_format)
     except UNANSWERED as error:
         return answered(
             error,

@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The indexing kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import indexing as kernels
+from mindtorch.backends.npu import indexing as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def index(input, indices, out=None):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
     try:
-        return kernels.index(input, indices, out)
+        return npu_kernels.index(input, indices, out)
     except UNANSWERED as error:
         return answered(error, (input, indices), out, "index.Tensor", is_one_call=False)
 
@@ -17,7 +17,7 @@ def index(input, indices, out=None):
 def index_put(input, indices, values, accumulate, out=None):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
     try:
-        return kernels.index_put(input, indices, values, accumulate, out)
+        return npu_kernels.index_put(input, indices, values, accumulate, out)
     except UNANSWERED as error:
         return answered(error, (input, indices, values, accumulate), out, "index_put", is_one_call=False)
 
@@ -27,7 +27,7 @@ def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
     bool include_self=True) -> Tensor
     """
     try:
-        return kernels.scatter_reduce(input, dim, index, src, reduce, include_self, out)
+        return npu_kernels.scatter_reduce(input, dim, index, src, reduce, include_self, out)
     except UNANSWERED as error:
         return answered(
             error, (input, dim, index, src, reduce, include_self), out, "scatter_reduce.two", is_one_call=False
@@ -37,7 +37,7 @@ def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
 def masked_select(input, mask, out=None):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
     try:
-        return kernels.masked_select(input, mask, out)
+        return npu_kernels.masked_select(input, mask, out)
     except UNANSWERED as error:
         return answered(error, (input, mask), out, "masked_select", is_one_call=False)
 
@@ -45,7 +45,7 @@ def masked_select(input, mask, out=None):
 def nonzero(input, out=None):
     """nonzero(Tensor self) -> Tensor"""
     try:
-        return kernels.nonzero(input, out)
+        return npu_kernels.nonzero(input, out)
     except UNANSWERED as error:
         return answered(error, (input,), out, "nonzero", is_one_call=False)
 
@@ -53,7 +53,7 @@ def nonzero(input, out=None):
 def cat(tensors, dim, out=None):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
     try:
-        return kernels.cat(tensors, dim, out)
+        return npu_kernels.cat(tensors, dim, out)
     except UNANSWERED as error:
         return answered(error, (tensors, dim), out, "cat", is_one_call=False)
 
@@ -61,7 +61,7 @@ def cat(tensors, dim, out=None):
 def diag_embed(input, offset, dim1, dim2):
     """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
     try:
-        return kernels.diag_embed(input, offset, dim1, dim2)
+        return npu_kernels.diag_embed(input, offset, dim1, dim2)
     except UNANSWERED as error:
         return answered(error, (input, offset, dim1, dim2), None, "diag_embed", is_one_call=False)
 
@@ -69,7 +69,7 @@ def diag_embed(input, offset, dim1, dim2):
 def select_backward(grad_output, input_sizes, dim, index):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
     try:
-        return kernels.select_backward(grad_output, input_sizes, dim, index)
+        return npu_kernels.select_backward(grad_output, input_sizes, dim, index)
     except UNANSWERED as error:
         return answered(error, (grad_output, input_sizes, dim, index), None, "select_backward", is_one_call=False)
 
@@ -79,7 +79,7 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     SymInt step) -> Tensor
     """
     try:
-        return kernels.slice_backward(grad_output, input_sizes, dim, start, end, step)
+        return npu_kernels.slice_backward(grad_output, input_sizes, dim, start, end, step)
     except UNANSWERED as error:
         return answered(
             error, (grad_output, input_sizes, dim, start, end, step), None, "slice_backward", is_one_call=False
@@ -89,7 +89,7 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
     try:
-        return kernels.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
+        return npu_kernels.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
     except UNANSWERED as error:
         return answered(
             error, (grad_output, input_sizes, offset, dim1, dim2), None, "diagonal_backward", is_one_call=False
@@ -99,6 +99,6 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 def unfold_backward(grad_in, input_sizes, dim, size, step):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
     try:
-        return kernels.unfold_backward(grad_in, input_sizes, dim, size, step)
+        return npu_kernels.unfold_backward(grad_in, input_sizes, dim, size, step)
     except UNANSWERED as error:
         return answered(error, (grad_in, input_sizes, dim, size, step), None, "unfold_backward", is_one_call=False)

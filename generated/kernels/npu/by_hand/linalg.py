@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The linalg kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import linalg as kernels
+from mindtorch.backends.npu import linalg as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def inv_ex(A, check_errors, out=None):
     """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
     try:
-        return kernels.inv_ex(A, check_errors, out)
+        return npu_kernels.inv_ex(A, check_errors, out)
     except UNANSWERED as error:
         return answered(error, (A, check_errors), out, "linalg_inv_ex", is_one_call=False)
 
@@ -19,7 +19,7 @@ def solve_triangular(input, B, upper, left, unitriangular, out=None):
     bool unitriangular=False) -> Tensor
     """
     try:
-        return kernels.solve_triangular(input, B, upper, left, unitriangular, out)
+        return npu_kernels.solve_triangular(input, B, upper, left, unitriangular, out)
     except UNANSWERED as error:
         return answered(
             error, (input, B, upper, left, unitriangular), out, "linalg_solve_triangular", is_one_call=False
@@ -29,7 +29,7 @@ def solve_triangular(input, B, upper, left, unitriangular, out=None):
 def cholesky_ex(input, upper, check_errors, out=None):
     """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
     try:
-        return kernels.cholesky_ex(input, upper, check_errors, out)
+        return npu_kernels.cholesky_ex(input, upper, check_errors, out)
     except UNANSWERED as error:
         return answered(error, (input, upper, check_errors), out, "linalg_cholesky_ex", is_one_call=False)
 
@@ -39,6 +39,6 @@ def svd(A, full_matrices, compute_uv, driver, out=None):
     Tensor S, Tensor Vh)
     """
     try:
-        return kernels.svd(A, full_matrices, compute_uv, driver, out)
+        return npu_kernels.svd(A, full_matrices, compute_uv, driver, out)
     except UNANSWERED as error:
         return answered(error, (A, full_matrices, compute_uv, driver), out, "_linalg_svd", is_one_call=False)

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The loss kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import loss as kernels
+from mindtorch.backends.npu import loss as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
@@ -11,7 +11,7 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
     SymInt ignore_index) -> (Tensor output, Tensor total_weight)
     """
     try:
-        return kernels.nll_loss_forward(input, target, weight, reduction, ignore_index, out)
+        return npu_kernels.nll_loss_forward(input, target, weight, reduction, ignore_index, out)
     except UNANSWERED as error:
         return answered(
             error, (input, target, weight, reduction, ignore_index), out, "nll_loss_forward", is_one_call=False
@@ -23,7 +23,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     SymInt ignore_index, Tensor total_weight) -> Tensor
     """
     try:
-        return kernels.nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
+        return npu_kernels.nll_loss_backward(
+            grad_output, input, target, weight, reduction, ignore_index, total_weight, out
+        )
     except UNANSWERED as error:
         return answered(
             error,
@@ -39,7 +41,7 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None)
     SymInt ignore_index) -> (Tensor output, Tensor total_weight)
     """
     try:
-        return kernels.nll_loss2d_forward(input, target, weight, reduction, ignore_index, out)
+        return npu_kernels.nll_loss2d_forward(input, target, weight, reduction, ignore_index, out)
     except UNANSWERED as error:
         return answered(
             error, (input, target, weight, reduction, ignore_index), out, "nll_loss2d_forward", is_one_call=False
@@ -51,7 +53,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     SymInt ignore_index, Tensor total_weight) -> Tensor
     """
     try:
-        return kernels.nll_loss2d_backward(
+        return npu_kernels.nll_loss2d_backward(
             grad_output, input, target, weight, reduction, ignore_index, total_weight, out
         )
     except UNANSWERED as error:
@@ -69,7 +71,7 @@ def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reductio
     int reduction=Mean) -> Tensor
     """
     try:
-        return kernels.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+        return npu_kernels.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
     except UNANSWERED as error:
         return answered(
             error,
@@ -85,7 +87,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infi
     bool zero_infinity=False) -> (Tensor, Tensor)
     """
     try:
-        return kernels.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+        return npu_kernels.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     except UNANSWERED as error:
         return answered(
             error,
@@ -101,7 +103,7 @@ def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, ze
     bool zero_infinity=False) -> (Tensor, Tensor)
     """
     try:
-        return kernels.ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+        return npu_kernels.ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     except UNANSWERED as error:
         return answered(
             error,
@@ -119,7 +121,7 @@ def ctc_loss_backward(
     Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
     """
     try:
-        return kernels.ctc_loss_backward(
+        return npu_kernels.ctc_loss_backward(
             grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
         )
     except UNANSWERED as error:
@@ -150,7 +152,7 @@ def ctc_loss_backward_tensor(
     bool zero_infinity=False) -> Tensor
     """
     try:
-        return kernels.ctc_loss_backward_tensor(
+        return npu_kernels.ctc_loss_backward_tensor(
             grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
         )
     except UNANSWERED as error:

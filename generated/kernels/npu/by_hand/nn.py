@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The nn kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import nn as kernels
+from mindtorch.backends.npu import nn as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
@@ -11,7 +11,7 @@ def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_
     int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
     """
     try:
-        return kernels.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out)
+        return npu_kernels.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out)
     except UNANSWERED as error:
         return answered(
             error,
@@ -29,7 +29,7 @@ def max_pool2d_with_indices_backward(
     int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor
     """
     try:
-        return kernels.max_pool2d_with_indices_backward(
+        return npu_kernels.max_pool2d_with_indices_backward(
             grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out
         )
     except UNANSWERED as error:
@@ -47,7 +47,9 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
     """
     try:
-        return kernels.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out)
+        return npu_kernels.native_batch_norm(
+            input, weight, bias, running_mean, running_var, training, momentum, eps, out
+        )
     except UNANSWERED as error:
         return answered(
             error,
@@ -66,7 +68,7 @@ def native_batch_norm_backward(
     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
     """
     try:
-        return kernels.native_batch_norm_backward(
+        return npu_kernels.native_batch_norm_backward(
             grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
         )
     except UNANSWERED as error:
@@ -87,7 +89,7 @@ def embedding_bag(
     int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)
     """
     try:
-        return kernels.embedding_bag(
+        return npu_kernels.embedding_bag(
             weight,
             indices,
             offsets,
@@ -126,7 +128,7 @@ def embedding_bag_forward_only(
     int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)
     """
     try:
-        return kernels.embedding_bag_forward_only(
+        return npu_kernels.embedding_bag_forward_only(
             weight,
             indices,
             offsets,
@@ -176,7 +178,7 @@ def embedding_bag_backward(
     Tensor? per_sample_weights, int padding_idx=-1) -> Tensor
     """
     try:
-        return kernels.embedding_bag_backward(
+        return npu_kernels.embedding_bag_backward(
             grad,
             indices,
             offsets,
@@ -230,7 +232,7 @@ def embedding_bag_dense_backward(
     Tensor? per_sample_weights, int padding_idx=-1) -> Tensor
     """
     try:
-        return kernels.embedding_bag_dense_backward(
+        return npu_kernels.embedding_bag_dense_backward(
             grad,
             indices,
             offset2bag,
@@ -268,7 +270,7 @@ def embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, of
     Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor
     """
     try:
-        return kernels.embedding_bag_per_sample_weights_backward(
+        return npu_kernels.embedding_bag_per_sample_weights_backward(
             grad, weight, indices, offsets, offset2bag, mode, padding_idx
         )
     except UNANSWERED as error:
@@ -286,7 +288,7 @@ def adamw_step(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, b
     Tensor step, float lr, float beta1, float beta2, float weight_decay, float eps) -> Tensor(a!)
     """
     try:
-        return kernels.adamw_step(
+        return npu_kernels.adamw_step(
             input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps
         )
     except UNANSWERED as error:
@@ -302,7 +304,7 @@ def adamw_step(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, b
 def native_dropout(input, p, train):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
     try:
-        return kernels.native_dropout(input, p, train)
+        return npu_kernels.native_dropout(input, p, train)
     except UNANSWERED as error:
         return answered(error, (input, p, train), None, "native_dropout", is_one_call=False)
 
@@ -312,7 +314,7 @@ def max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_
     int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
     """
     try:
-        return kernels.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out)
+        return npu_kernels.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out)
     except UNANSWERED as error:
         return answered(
             error,
@@ -328,7 +330,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
     int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor
     """
     try:
-        return kernels.max_pool3d_with_indices_backward(
+        return npu_kernels.max_pool3d_with_indices_backward(
             grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
         )
     except UNANSWERED as error:
@@ -344,7 +346,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
 def adaptive_max_pool3d(input, output_size, out=None):
     """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
     try:
-        return kernels.adaptive_max_pool3d(input, output_size, out)
+        return npu_kernels.adaptive_max_pool3d(input, output_size, out)
     except UNANSWERED as error:
         return answered(error, (input, output_size), out, "adaptive_max_pool3d", is_one_call=False)
 
@@ -352,7 +354,7 @@ def adaptive_max_pool3d(input, output_size, out=None):
 def adaptive_max_pool3d_backward(grad_output, input, indices):
     """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
     try:
-        return kernels.adaptive_max_pool3d_backward(grad_output, input, indices)
+        return npu_kernels.adaptive_max_pool3d_backward(grad_output, input, indices)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, indices), None, "adaptive_max_pool3d_backward", is_one_call=False)
 
@@ -360,7 +362,7 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
 def reflection_pad1d(input, padding, out=None):
     """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
     try:
-        return kernels.reflection_pad1d(input, padding, out)
+        return npu_kernels.reflection_pad1d(input, padding, out)
     except UNANSWERED as error:
         return answered(error, (input, padding), out, "reflection_pad1d", is_one_call=False)
 
@@ -368,7 +370,7 @@ def reflection_pad1d(input, padding, out=None):
 def reflection_pad1d_backward(grad_output, input, padding):
     """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
     try:
-        return kernels.reflection_pad1d_backward(grad_output, input, padding)
+        return npu_kernels.reflection_pad1d_backward(grad_output, input, padding)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, padding), None, "reflection_pad1d_backward", is_one_call=False)
 
@@ -376,7 +378,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
 def reflection_pad2d(input, padding):
     """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
     try:
-        return kernels.reflection_pad2d(input, padding)
+        return npu_kernels.reflection_pad2d(input, padding)
     except UNANSWERED as error:
         return answered(error, (input, padding), None, "reflection_pad2d", is_one_call=False)
 
@@ -384,7 +386,7 @@ def reflection_pad2d(input, padding):
 def reflection_pad2d_backward(grad_output, input, padding):
     """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
     try:
-        return kernels.reflection_pad2d_backward(grad_output, input, padding)
+        return npu_kernels.reflection_pad2d_backward(grad_output, input, padding)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, padding), None, "reflection_pad2d_backward", is_one_call=False)
 
@@ -392,7 +394,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
 def reflection_pad3d(input, padding):
     """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
     try:
-        return kernels.reflection_pad3d(input, padding)
+        return npu_kernels.reflection_pad3d(input, padding)
     except UNANSWERED as error:
         return answered(error, (input, padding), None, "reflection_pad3d", is_one_call=False)
 
@@ -400,7 +402,7 @@ def reflection_pad3d(input, padding):
 def reflection_pad3d_backward(grad_output, input, padding):
     """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
     try:
-        return kernels.reflection_pad3d_backward(grad_output, input, padding)
+        return npu_kernels.reflection_pad3d_backward(grad_output, input, padding)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, padding), None, "reflection_pad3d_backward", is_one_call=False)
 
@@ -408,7 +410,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
 def replication_pad1d(input, padding, out=None):
     """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
     try:
-        return kernels.replication_pad1d(input, padding, out)
+        return npu_kernels.replication_pad1d(input, padding, out)
     except UNANSWERED as error:
         return answered(error, (input, padding), out, "replication_pad1d", is_one_call=False)
 
@@ -416,7 +418,7 @@ def replication_pad1d(input, padding, out=None):
 def replication_pad1d_backward(grad_output, input, padding):
     """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
     try:
-        return kernels.replication_pad1d_backward(grad_output, input, padding)
+        return npu_kernels.replication_pad1d_backward(grad_output, input, padding)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, padding), None, "replication_pad1d_backward", is_one_call=False)
 
@@ -424,7 +426,7 @@ def replication_pad1d_backward(grad_output, input, padding):
 def replication_pad2d(input, padding):
     """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
     try:
-        return kernels.replication_pad2d(input, padding)
+        return npu_kernels.replication_pad2d(input, padding)
     except UNANSWERED as error:
         return answered(error, (input, padding), None, "replication_pad2d", is_one_call=False)
 
@@ -432,7 +434,7 @@ def replication_pad2d(input, padding):
 def replication_pad2d_backward(grad_output, input, padding):
     """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
     try:
-        return kernels.replication_pad2d_backward(grad_output, input, padding)
+        return npu_kernels.replication_pad2d_backward(grad_output, input, padding)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, padding), None, "replication_pad2d_backward", is_one_call=False)
 
@@ -440,7 +442,7 @@ def replication_pad2d_backward(grad_output, input, padding):
 def replication_pad3d(input, padding):
     """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
     try:
-        return kernels.replication_pad3d(input, padding)
+        return npu_kernels.replication_pad3d(input, padding)
     except UNANSWERED as error:
         return answered(error, (input, padding), None, "replication_pad3d", is_one_call=False)
 
@@ -448,7 +450,7 @@ def replication_pad3d(input, padding):
 def replication_pad3d_backward(grad_output, input, padding):
     """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
     try:
-        return kernels.replication_pad3d_backward(grad_output, input, padding)
+        return npu_kernels.replication_pad3d_backward(grad_output, input, padding)
     except UNANSWERED as error:
         return answered(error, (grad_output, input, padding), None, "replication_pad3d_backward", is_one_call=False)
 
@@ -458,7 +460,7 @@ def lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias):
     Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)
     """
     try:
-        return kernels.lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias)
+        return npu_kernels.lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias)
     except UNANSWERED as error:
         return answered(
             error,
@@ -474,7 +476,7 @@ def lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):
     bool has_bias) -> (Tensor, Tensor, Tensor)
     """
     try:
-        return kernels.lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias)
+        return npu_kernels.lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias)
     except UNANSWERED as error:
         return answered(
             error,
@@ -490,7 +492,7 @@ def gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias):
     Tensor? hidden_bias=None) -> (Tensor, Tensor)
     """
     try:
-        return kernels.gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias)
+        return npu_kernels.gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias)
     except UNANSWERED as error:
         return answered(
             error,
@@ -506,6 +508,6 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
     Tensor, Tensor)
     """
     try:
-        return kernels.gru_cell_backward(grad_hy, workspace, has_bias)
+        return npu_kernels.gru_cell_backward(grad_hy, workspace, has_bias)
     except UNANSWERED as error:
         return answered(error, (grad_hy, workspace, has_bias), None, "_thnn_fused_gru_cell_backward", is_one_call=False)

@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The pointwise kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import pointwise as kernels
+from mindtorch.backends.npu import pointwise as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def sgn(input, out=None):
     """sgn(Tensor self) -> Tensor"""
     try:
-        return kernels.sgn(input, out)
+        return npu_kernels.sgn(input, out)
     except UNANSWERED as error:
         return answered(error, (input,), out, "sgn", is_one_call=False)
 
@@ -17,7 +17,7 @@ def sgn(input, out=None):
 def angle(input, out=None):
     """angle(Tensor self) -> Tensor"""
     try:
-        return kernels.angle(input, out)
+        return npu_kernels.angle(input, out)
     except UNANSWERED as error:
         return answered(error, (input,), out, "angle", is_one_call=False)
 
@@ -25,7 +25,7 @@ def angle(input, out=None):
 def conj_physical(input):
     """_conj_physical(Tensor self) -> Tensor"""
     try:
-        return kernels.conj_physical(input)
+        return npu_kernels.conj_physical(input)
     except UNANSWERED as error:
         return answered(error, (input,), None, "_conj_physical", is_one_call=False)
 
@@ -33,7 +33,7 @@ def conj_physical(input):
 def prelu(input, weight):
     """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
     try:
-        return kernels.prelu(input, weight)
+        return npu_kernels.prelu(input, weight)
     except UNANSWERED as error:
         return answered(error, (input, weight), None, "_prelu_kernel", is_one_call=False)
 
@@ -41,7 +41,7 @@ def prelu(input, weight):
 def fmax(input, other, out=None):
     """fmax(Tensor self, Tensor other) -> Tensor"""
     try:
-        return kernels.fmax(input, other, out)
+        return npu_kernels.fmax(input, other, out)
     except UNANSWERED as error:
         return answered(error, (input, other), out, "fmax", is_one_call=False)
 
@@ -49,7 +49,7 @@ def fmax(input, other, out=None):
 def fmin(input, other, out=None):
     """fmin(Tensor self, Tensor other) -> Tensor"""
     try:
-        return kernels.fmin(input, other, out)
+        return npu_kernels.fmin(input, other, out)
     except UNANSWERED as error:
         return answered(error, (input, other), out, "fmin", is_one_call=False)
 
@@ -59,7 +59,7 @@ def copysign(input, other, out=None):
     copysign.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
-        return kernels.copysign(input, other, out)
+        return npu_kernels.copysign(input, other, out)
     except UNANSWERED as error:
         return answered(error, (input, other), out, "copysign.Tensor", "copysign.Scalar", is_one_call=False)
 
@@ -67,7 +67,7 @@ def copysign(input, other, out=None):
 def lcm(input, other, out=None):
     """lcm(Tensor self, Tensor other) -> Tensor"""
     try:
-        return kernels.lcm(input, other, out)
+        return npu_kernels.lcm(input, other, out)
     except UNANSWERED as error:
         return answered(error, (input, other), out, "lcm", is_one_call=False)
 
@@ -75,7 +75,7 @@ def lcm(input, other, out=None):
 def isinf(input):
     """isinf(Tensor self) -> Tensor"""
     try:
-        return kernels.isinf(input)
+        return npu_kernels.isinf(input)
     except UNANSWERED as error:
         return answered(error, (input,), None, "isinf", is_one_call=False)
 
@@ -83,6 +83,6 @@ def isinf(input):
 def nan_to_num(input, nan, posinf, neginf, out=None):
     """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
     try:
-        return kernels.nan_to_num(input, nan, posinf, neginf, out)
+        return npu_kernels.nan_to_num(input, nan, posinf, neginf, out)
     except UNANSWERED as error:
         return answered(error, (input, nan, posinf, neginf), out, "nan_to_num", is_one_call=False)

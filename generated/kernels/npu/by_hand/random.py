@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The random kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import random as kernels
+from mindtorch.backends.npu import random as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def random_from(input, from_, to, generator):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
     try:
-        return kernels.random_from(input, from_, to, generator)
+        return npu_kernels.random_from(input, from_, to, generator)
     except UNANSWERED as error:
         return answered(error, (input, from_, to, generator), None, "random_.from", is_one_call=False)
 
@@ -17,7 +17,7 @@ def random_from(input, from_, to, generator):
 def exponential(input, lambd, generator):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
     try:
-        return kernels.exponential(input, lambd, generator)
+        return npu_kernels.exponential(input, lambd, generator)
     except UNANSWERED as error:
         return answered(error, (input, lambd, generator), None, "exponential_", is_one_call=False)
 
@@ -25,7 +25,7 @@ def exponential(input, lambd, generator):
 def cauchy(input, median, sigma, generator):
     """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
     try:
-        return kernels.cauchy(input, median, sigma, generator)
+        return npu_kernels.cauchy(input, median, sigma, generator)
     except UNANSWERED as error:
         return answered(error, (input, median, sigma, generator), None, "cauchy_", is_one_call=False)
 
@@ -33,7 +33,7 @@ def cauchy(input, median, sigma, generator):
 def log_normal(input, mean, std, generator):
     """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
     try:
-        return kernels.log_normal(input, mean, std, generator)
+        return npu_kernels.log_normal(input, mean, std, generator)
     except UNANSWERED as error:
         return answered(error, (input, mean, std, generator), None, "log_normal_", is_one_call=False)
 
@@ -41,6 +41,6 @@ def log_normal(input, mean, std, generator):
 def geometric(input, p, generator):
     """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
     try:
-        return kernels.geometric(input, p, generator)
+        return npu_kernels.geometric(input, p, generator)
     except UNANSWERED as error:
         return answered(error, (input, p, generator), None, "geometric_", is_one_call=False)

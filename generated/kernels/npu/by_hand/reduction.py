@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The reduction kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import reduction as kernels
+from mindtorch.backends.npu import reduction as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def histc(input, bins, min, max, out=None):
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
     try:
-        return kernels.histc(input, bins, min, max, out)
+        return npu_kernels.histc(input, bins, min, max, out)
     except UNANSWERED as error:
         return answered(error, (input, bins, min, max), out, "histc", is_one_call=False)
 
@@ -17,7 +17,7 @@ def histc(input, bins, min, max, out=None):
 def bincount(input, weights, minlength):
     """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
     try:
-        return kernels.bincount(input, weights, minlength)
+        return npu_kernels.bincount(input, weights, minlength)
     except UNANSWERED as error:
         return answered(error, (input, weights, minlength), None, "bincount", is_one_call=False)
 
@@ -27,7 +27,7 @@ def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=Non
     str? side=None, Tensor? sorter=None) -> Tensor
     """
     try:
-        return kernels.searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out)
+        return npu_kernels.searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out)
     except UNANSWERED as error:
         return answered(
             error,
@@ -43,7 +43,7 @@ def searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, 
     str? side=None, Tensor? sorter=None) -> Tensor
     """
     try:
-        return kernels.searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out)
+        return npu_kernels.searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out)
     except UNANSWERED as error:
         return answered(
             error,
@@ -57,7 +57,7 @@ def searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, 
 def argmax(input, dim, keepdim, out=None):
     """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
     try:
-        return kernels.argmax(input, dim, keepdim, out)
+        return npu_kernels.argmax(input, dim, keepdim, out)
     except UNANSWERED as error:
         return answered(error, (input, dim, keepdim), out, "argmax", is_one_call=False)
 
@@ -65,7 +65,7 @@ def argmax(input, dim, keepdim, out=None):
 def argmin(input, dim, keepdim, out=None):
     """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
     try:
-        return kernels.argmin(input, dim, keepdim, out)
+        return npu_kernels.argmin(input, dim, keepdim, out)
     except UNANSWERED as error:
         return answered(error, (input, dim, keepdim), out, "argmin", is_one_call=False)
 
@@ -73,7 +73,7 @@ def argmin(input, dim, keepdim, out=None):
 def var(input, dim, correction, keepdim, out=None):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
     try:
-        return kernels.var(input, dim, correction, keepdim, out)
+        return npu_kernels.var(input, dim, correction, keepdim, out)
     except UNANSWERED as error:
         return answered(error, (input, dim, correction, keepdim), out, "var.correction", is_one_call=False)
 
@@ -81,7 +81,7 @@ def var(input, dim, correction, keepdim, out=None):
 def std(input, dim, correction, keepdim, out=None):
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
     try:
-        return kernels.std(input, dim, correction, keepdim, out)
+        return npu_kernels.std(input, dim, correction, keepdim, out)
     except UNANSWERED as error:
         return answered(error, (input, dim, correction, keepdim), out, "std.correction", is_one_call=False)
 
@@ -91,7 +91,7 @@ def topk(input, k, dim, largest, sorted, out=None):
     Tensor indices)
     """
     try:
-        return kernels.topk(input, k, dim, largest, sorted, out)
+        return npu_kernels.topk(input, k, dim, largest, sorted, out)
     except UNANSWERED as error:
         return answered(error, (input, k, dim, largest, sorted), out, "topk", is_one_call=False)
 
@@ -101,7 +101,7 @@ def std_mean(input, dim, correction, keepdim):
     bool keepdim=False) -> (Tensor, Tensor)
     """
     try:
-        return kernels.std_mean(input, dim, correction, keepdim)
+        return npu_kernels.std_mean(input, dim, correction, keepdim)
     except UNANSWERED as error:
         return answered(error, (input, dim, correction, keepdim), None, "std_mean.correction", is_one_call=False)
 
@@ -111,6 +111,6 @@ def var_mean(input, dim, correction, keepdim):
     bool keepdim=False) -> (Tensor, Tensor)
     """
     try:
-        return kernels.var_mean(input, dim, correction, keepdim)
+        return npu_kernels.var_mean(input, dim, correction, keepdim)
     except UNANSWERED as error:
         return answered(error, (input, dim, correction, keepdim), None, "var_mean.correction", is_one_call=False)

@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The special kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import special as kernels
+from mindtorch.backends.npu import special as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def entr(input, out=None):
     """special_entr(Tensor self) -> Tensor"""
     try:
-        return kernels.entr(input, out)
+        return npu_kernels.entr(input, out)
     except UNANSWERED as error:
         return answered(error, (input,), out, "special_entr", is_one_call=False)
 
@@ -17,6 +17,6 @@ def entr(input, out=None):
 def xlog1py(input, other, out=None):
     """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
     try:
-        return kernels.xlog1py(input, other, out)
+        return npu_kernels.xlog1py(input, other, out)
     except UNANSWERED as error:
         return answered(error, (input, other), out, "special_xlog1py", is_one_call=False)

@@ -2,14 +2,14 @@
 # Regenerate: python -m codegen
 """The view kernels of the NPU backend that are written by hand: calls that answer for them."""
 
-from mindtorch.backends.npu import view as kernels
+from mindtorch.backends.npu import view as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
 def select_scatter(input, src, dim, index):
     """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
     try:
-        return kernels.select_scatter(input, src, dim, index)
+        return npu_kernels.select_scatter(input, src, dim, index)
     except UNANSWERED as error:
         return answered(error, (input, src, dim, index), None, "select_scatter", is_one_call=False)
 
@@ -19,7 +19,7 @@ def slice_scatter(input, src, dim, start, end, step, out=None):
     SymInt step=1) -> Tensor
     """
     try:
-        return kernels.slice_scatter(input, src, dim, start, end, step, out)
+        return npu_kernels.slice_scatter(input, src, dim, start, end, step, out)
     except UNANSWERED as error:
         return answered(error, (input, src, dim, start, end, step), out, "slice_scatter", is_one_call=False)
 
@@ -27,6 +27,6 @@ def slice_scatter(input, src, dim, start, end, step, out=None):
 def diagonal_scatter(input, src, offset, dim1, dim2):
     """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
     try:
-        return kernels.diagonal_scatter(input, src, offset, dim1, dim2)
+        return npu_kernels.diagonal_scatter(input, src, offset, dim1, dim2)
     except UNANSWERED as error:
         return answered(error, (input, src, offset, dim1, dim2), None, "diagonal_scatter", is_one_call=False)
