@@ -6,7 +6,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -49,6 +51,13 @@ ADVICE = (
 @cache
 def model():
     return load(ROOT)
+
+
+def cpu_kernels(*families: str) -> SimpleNamespace:
+    """The CPU's kernels of some families by name, whichever files they are in."""
+    found = {name: kernel for family in families for name, kernel in model().kernels["CPU", family].items()}
+    modules = {name: import_module(model().project.module_of(kernel.file)) for name, kernel in found.items()}
+    return SimpleNamespace(**{name: getattr(module, name) for name, module in modules.items()})
 
 
 def sampled_ops() -> list[Op]:

@@ -10,7 +10,7 @@ from mindtorch.backends.meta import rules
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.factory")
+cpu_factory = kernels_in("mindtorch.backends.cpu.factory.factory")
 meta_kernels = kernels_in("mindtorch.backends.meta.factory")
 
 OPS = (
@@ -174,26 +174,26 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "empty.memory_format": cpu_kernels.empty,
-        "empty_strided": cpu_kernels.empty_strided,
-        "zeros": cpu_kernels.zeros,
-        "ones": cpu_kernels.ones,
-        "full": cpu_kernels.full,
-        "arange.start_step": cpu_kernels.arange,
-        "linspace": cpu_kernels.linspace,
-        "eye": cpu_kernels.eye,
-        "eye.m": cpu_kernels.eye_m,
-        "empty_like": cpu_kernels.empty_like,
-        "zeros_like": cpu_kernels.zeros_like,
-        "ones_like": cpu_kernels.ones_like,
-        "full_like": cpu_kernels.full_like,
-        "clone": cpu_kernels.clone,
-        "copy_": cpu_kernels.copy,
-        "_to_copy": cpu_kernels.to_copy,
-        "fill.Scalar": cpu_kernels.fill,
-        "fill.Tensor": cpu_kernels.fill,
-        "zero_": cpu_kernels.zero,
-        "complex": cpu_kernels.complex,
+        "empty.memory_format": cpu_factory.empty,
+        "empty_strided": cpu_factory.empty_strided,
+        "zeros": cpu_factory.zeros,
+        "ones": cpu_factory.ones,
+        "full": cpu_factory.full,
+        "arange.start_step": cpu_factory.arange,
+        "linspace": cpu_factory.linspace,
+        "eye": cpu_factory.eye,
+        "eye.m": cpu_factory.eye_m,
+        "empty_like": cpu_factory.empty_like,
+        "zeros_like": cpu_factory.zeros_like,
+        "ones_like": cpu_factory.ones_like,
+        "full_like": cpu_factory.full_like,
+        "clone": cpu_factory.clone,
+        "copy_": cpu_factory.copy,
+        "_to_copy": cpu_factory.to_copy,
+        "fill.Scalar": cpu_factory.fill,
+        "fill.Tensor": cpu_factory.fill,
+        "zero_": cpu_factory.zero,
+        "complex": cpu_factory.complex,
     },
     "Meta": {
         "empty.memory_format": rules.sizes(None),

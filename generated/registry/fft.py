@@ -9,7 +9,7 @@ from mindtorch.backends.meta import rules
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.fft")
+cpu_fft = kernels_in("mindtorch.backends.cpu.fft.fft")
 
 OPS = (
     (SCHEMAS["_fft_c2c"], functions._fft_c2c, {"jvp": forward_ad._fft_c2c, "differentiable": True}),
@@ -67,9 +67,9 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "_fft_c2c": cpu_kernels.fft_c2c,
-        "_fft_r2c": cpu_kernels.fft_r2c,
-        "_fft_c2r": cpu_kernels.fft_c2r,
+        "_fft_c2c": cpu_fft.fft_c2c,
+        "_fft_r2c": cpu_fft.fft_r2c,
+        "_fft_c2r": cpu_fft.fft_c2r,
     },
     "Meta": {
         "_fft_c2c": rules.fft_c2c("first"),

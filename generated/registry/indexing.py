@@ -10,7 +10,9 @@ from mindtorch.backends.meta import rules
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.indexing")
+cpu_indexing = kernels_in("mindtorch.backends.cpu.indexing.indexing")
+cpu_joining = kernels_in("mindtorch.backends.cpu.indexing.joining")
+cpu_scattering = kernels_in("mindtorch.backends.cpu.indexing.scattering")
 meta_kernels = kernels_in("mindtorch.backends.meta.indexing")
 
 OPS = (
@@ -275,36 +277,36 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "index.Tensor": cpu_kernels.index,
-        "index_put": cpu_kernels.index_put,
-        "index_select": cpu_kernels.index_select,
-        "index_add": cpu_kernels.index_add,
-        "gather": cpu_kernels.gather,
-        "scatter.src": cpu_kernels.scatter,
-        "scatter.value": cpu_kernels.scatter_value,
-        "scatter_add": cpu_kernels.scatter_add,
-        "scatter.reduce": cpu_kernels.scatter_named,
-        "scatter.value_reduce": cpu_kernels.scatter_value_named,
-        "scatter_reduce.two": cpu_kernels.scatter_reduce,
-        "index_reduce": cpu_kernels.index_reduce,
-        "put": cpu_kernels.put,
-        "masked_select": cpu_kernels.masked_select,
-        "masked_scatter": cpu_kernels.masked_scatter,
-        "nonzero": cpu_kernels.nonzero,
-        "nonzero_static": cpu_kernels.nonzero_static,
-        "cat": cpu_kernels.cat,
-        "stack": cpu_kernels.stack,
-        "repeat": cpu_kernels.repeat,
-        "flip": cpu_kernels.flip,
-        "roll": cpu_kernels.roll,
-        "tril": cpu_kernels.tril,
-        "triu": cpu_kernels.triu,
-        "diag_embed": cpu_kernels.diag_embed,
-        "select_backward": cpu_kernels.select_backward,
-        "slice_backward": cpu_kernels.slice_backward,
-        "diagonal_backward": cpu_kernels.diagonal_backward,
-        "unfold_backward": cpu_kernels.unfold_backward,
-        "repeat_interleave.Tensor": cpu_kernels.repeat_interleave_numbers,
+        "index.Tensor": cpu_indexing.index,
+        "index_put": cpu_indexing.index_put,
+        "index_select": cpu_indexing.index_select,
+        "index_add": cpu_indexing.index_add,
+        "gather": cpu_scattering.gather,
+        "scatter.src": cpu_scattering.scatter,
+        "scatter.value": cpu_scattering.scatter_value,
+        "scatter_add": cpu_scattering.scatter_add,
+        "scatter.reduce": cpu_scattering.scatter_named,
+        "scatter.value_reduce": cpu_scattering.scatter_value_named,
+        "scatter_reduce.two": cpu_scattering.scatter_reduce,
+        "index_reduce": cpu_scattering.index_reduce,
+        "put": cpu_scattering.put,
+        "masked_select": cpu_indexing.masked_select,
+        "masked_scatter": cpu_indexing.masked_scatter,
+        "nonzero": cpu_indexing.nonzero,
+        "nonzero_static": cpu_indexing.nonzero_static,
+        "cat": cpu_joining.cat,
+        "stack": cpu_joining.stack,
+        "repeat": cpu_joining.repeat,
+        "flip": cpu_joining.flip,
+        "roll": cpu_joining.roll,
+        "tril": cpu_indexing.tril,
+        "triu": cpu_indexing.triu,
+        "diag_embed": cpu_indexing.diag_embed,
+        "select_backward": cpu_indexing.select_backward,
+        "slice_backward": cpu_indexing.slice_backward,
+        "diagonal_backward": cpu_indexing.diagonal_backward,
+        "unfold_backward": cpu_indexing.unfold_backward,
+        "repeat_interleave.Tensor": cpu_indexing.repeat_interleave_numbers,
     },
     "Meta": {
         "index.Tensor": rules.index(None),

@@ -11,7 +11,11 @@ from mindtorch.dispatch.arguments.deprecation import OldCall
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.linalg")
+cpu_decompositions = kernels_in("mindtorch.backends.cpu.linalg.decompositions")
+cpu_householder = kernels_in("mindtorch.backends.cpu.linalg.householder")
+cpu_ldl = kernels_in("mindtorch.backends.cpu.linalg.ldl")
+cpu_lu_factors = kernels_in("mindtorch.backends.cpu.linalg.lu_factors")
+cpu_products = kernels_in("mindtorch.backends.cpu.linalg.products")
 
 OPS = (
     (
@@ -411,34 +415,34 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "mm": cpu_kernels.mm,
-        "bmm": cpu_kernels.bmm,
-        "mv": cpu_kernels.mv,
-        "dot": cpu_kernels.dot,
-        "addmm": cpu_kernels.addmm,
-        "baddbmm": cpu_kernels.baddbmm,
-        "addmv": cpu_kernels.addmv,
-        "addbmm": cpu_kernels.addbmm,
-        "linalg_inv_ex": cpu_kernels.inv_ex,
-        "_linalg_det": cpu_kernels.det,
-        "_linalg_slogdet": cpu_kernels.slogdet,
-        "_linalg_solve_ex": cpu_kernels.solve_ex,
-        "linalg_lu_factor_ex": cpu_kernels.lu_factor_ex,
-        "lu_unpack": cpu_kernels.lu_unpack,
-        "linalg_lu": cpu_kernels.lu,
-        "linalg_lu_solve": cpu_kernels.lu_solve,
-        "linalg_solve_triangular": cpu_kernels.solve_triangular,
-        "linalg_cholesky_ex": cpu_kernels.cholesky_ex,
-        "linalg_qr": cpu_kernels.qr,
-        "geqrf": cpu_kernels.geqrf,
-        "linalg_householder_product": cpu_kernels.householder_product,
-        "ormqr": cpu_kernels.ormqr,
-        "linalg_ldl_factor_ex": cpu_kernels.ldl_factor_ex,
-        "linalg_ldl_solve": cpu_kernels.ldl_solve,
-        "_linalg_svd": cpu_kernels.svd,
-        "_linalg_eigh": cpu_kernels.eigh,
-        "linalg_eig": cpu_kernels.eig,
-        "linalg_matrix_exp": cpu_kernels.matrix_exp,
+        "mm": cpu_products.mm,
+        "bmm": cpu_products.bmm,
+        "mv": cpu_products.mv,
+        "dot": cpu_products.dot,
+        "addmm": cpu_products.addmm,
+        "baddbmm": cpu_products.baddbmm,
+        "addmv": cpu_products.addmv,
+        "addbmm": cpu_products.addbmm,
+        "linalg_inv_ex": cpu_decompositions.inv_ex,
+        "_linalg_det": cpu_decompositions.det,
+        "_linalg_slogdet": cpu_decompositions.slogdet,
+        "_linalg_solve_ex": cpu_decompositions.solve_ex,
+        "linalg_lu_factor_ex": cpu_decompositions.lu_factor_ex,
+        "lu_unpack": cpu_lu_factors.lu_unpack,
+        "linalg_lu": cpu_decompositions.lu,
+        "linalg_lu_solve": cpu_lu_factors.lu_solve,
+        "linalg_solve_triangular": cpu_decompositions.solve_triangular,
+        "linalg_cholesky_ex": cpu_decompositions.cholesky_ex,
+        "linalg_qr": cpu_decompositions.qr,
+        "geqrf": cpu_householder.geqrf,
+        "linalg_householder_product": cpu_householder.householder_product,
+        "ormqr": cpu_householder.ormqr,
+        "linalg_ldl_factor_ex": cpu_ldl.ldl_factor_ex,
+        "linalg_ldl_solve": cpu_ldl.ldl_solve,
+        "_linalg_svd": cpu_decompositions.svd,
+        "_linalg_eigh": cpu_decompositions.eigh,
+        "linalg_eig": cpu_decompositions.eig,
+        "linalg_matrix_exp": cpu_decompositions.matrix_exp,
     },
     "Meta": {
         "mm": rules.matmul("same"),

@@ -10,7 +10,8 @@ from mindtorch.backends.meta import rules
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.loss")
+cpu_ctc = kernels_in("mindtorch.backends.cpu.loss.ctc")
+cpu_loss = kernels_in("mindtorch.backends.cpu.loss.loss")
 
 OPS = (
     (
@@ -152,21 +153,21 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "nll_loss_forward": cpu_kernels.nll_loss_forward,
-        "nll_loss_backward": cpu_kernels.nll_loss_backward,
-        "nll_loss2d_forward": cpu_kernels.nll_loss2d_forward,
-        "nll_loss2d_backward": cpu_kernels.nll_loss2d_backward,
-        "mse_loss": cpu_kernels.mse_loss,
-        "mse_loss_backward": cpu_kernels.mse_loss_backward,
-        "smooth_l1_loss": cpu_kernels.smooth_l1_loss,
-        "smooth_l1_loss_backward": cpu_kernels.smooth_l1_loss_backward,
-        "binary_cross_entropy": cpu_kernels.binary_cross_entropy,
-        "binary_cross_entropy_backward": cpu_kernels.binary_cross_entropy_backward,
-        "binary_cross_entropy_with_logits": cpu_kernels.binary_cross_entropy_with_logits,
-        "_ctc_loss": cpu_kernels.ctc_loss,
-        "_ctc_loss.Tensor": cpu_kernels.ctc_loss_tensor,
-        "_ctc_loss_backward": cpu_kernels.ctc_loss_backward,
-        "_ctc_loss_backward.Tensor": cpu_kernels.ctc_loss_backward_tensor,
+        "nll_loss_forward": cpu_loss.nll_loss_forward,
+        "nll_loss_backward": cpu_loss.nll_loss_backward,
+        "nll_loss2d_forward": cpu_loss.nll_loss2d_forward,
+        "nll_loss2d_backward": cpu_loss.nll_loss2d_backward,
+        "mse_loss": cpu_loss.mse_loss,
+        "mse_loss_backward": cpu_loss.mse_loss_backward,
+        "smooth_l1_loss": cpu_loss.smooth_l1_loss,
+        "smooth_l1_loss_backward": cpu_loss.smooth_l1_loss_backward,
+        "binary_cross_entropy": cpu_loss.binary_cross_entropy,
+        "binary_cross_entropy_backward": cpu_loss.binary_cross_entropy_backward,
+        "binary_cross_entropy_with_logits": cpu_loss.binary_cross_entropy_with_logits,
+        "_ctc_loss": cpu_ctc.ctc_loss,
+        "_ctc_loss.Tensor": cpu_ctc.ctc_loss_tensor,
+        "_ctc_loss_backward": cpu_ctc.ctc_loss_backward,
+        "_ctc_loss_backward.Tensor": cpu_ctc.ctc_loss_backward_tensor,
     },
     "Meta": {
         "nll_loss_forward": rules.nll_loss("first"),

@@ -10,7 +10,9 @@ from mindtorch.backends.meta import rules
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.random")
+cpu_random = kernels_in("mindtorch.backends.cpu.random.random")
+cpu_sample_gradients = kernels_in("mindtorch.backends.cpu.random.sample_gradients")
+cpu_sampling = kernels_in("mindtorch.backends.cpu.random.sampling")
 
 OPS = (
     (
@@ -308,24 +310,24 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "uniform_": cpu_kernels.uniform,
-        "normal_": cpu_kernels.normal,
-        "bernoulli_.float": cpu_kernels.bernoulli_float,
-        "bernoulli_.Tensor": cpu_kernels.bernoulli_tensor,
-        "bernoulli": cpu_kernels.bernoulli,
-        "random_": cpu_kernels.random,
-        "random_.to": cpu_kernels.random_to,
-        "random_.from": cpu_kernels.random_from,
-        "exponential_": cpu_kernels.exponential,
-        "cauchy_": cpu_kernels.cauchy,
-        "log_normal_": cpu_kernels.log_normal,
-        "geometric_": cpu_kernels.geometric,
-        "poisson": cpu_kernels.poisson,
-        "binomial": cpu_kernels.binomial,
-        "_standard_gamma": cpu_kernels.standard_gamma,
-        "_sample_dirichlet": cpu_kernels.sample_dirichlet,
-        "_standard_gamma_grad": cpu_kernels.standard_gamma_grad,
-        "_dirichlet_grad": cpu_kernels.dirichlet_grad,
+        "uniform_": cpu_random.uniform,
+        "normal_": cpu_random.normal,
+        "bernoulli_.float": cpu_random.bernoulli_float,
+        "bernoulli_.Tensor": cpu_random.bernoulli_tensor,
+        "bernoulli": cpu_random.bernoulli,
+        "random_": cpu_random.random,
+        "random_.to": cpu_random.random_to,
+        "random_.from": cpu_random.random_from,
+        "exponential_": cpu_random.exponential,
+        "cauchy_": cpu_random.cauchy,
+        "log_normal_": cpu_random.log_normal,
+        "geometric_": cpu_random.geometric,
+        "poisson": cpu_sampling.poisson,
+        "binomial": cpu_sampling.binomial,
+        "_standard_gamma": cpu_sampling.standard_gamma,
+        "_sample_dirichlet": cpu_sampling.sample_dirichlet,
+        "_standard_gamma_grad": cpu_sample_gradients.standard_gamma_grad,
+        "_dirichlet_grad": cpu_sample_gradients.dirichlet_grad,
     },
     "Meta": {
         "uniform_": rules.same("first"),

@@ -8,7 +8,7 @@ from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
-cpu_kernels = kernels_in("mindtorch.backends.cpu.sparse")
+cpu_sparse = kernels_in("mindtorch.backends.cpu.sparse.sparse")
 sparsecpu_kernels = kernels_in("mindtorch.backends.sparsecpu.sparse")
 sparsecsrcpu_kernels = kernels_in("mindtorch.backends.sparsecsrcpu.sparse")
 
@@ -108,18 +108,18 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "_sparse_coo_tensor_with_dims_and_tensors": cpu_kernels.sparse_coo,
-        "_to_sparse.sparse_dim": cpu_kernels.to_sparse_dim,
-        "_to_sparse": cpu_kernels.to_sparse,
-        "is_coalesced": cpu_kernels.is_coalesced,
-        "sparse_dim": cpu_kernels.sparse_dim,
-        "dense_dim": cpu_kernels.dense_dim,
-        "sparse_mask": cpu_kernels.sparse_mask,
-        "sparse_compressed_tensor.comp_plain_value_size": cpu_kernels.sparse_compressed,
-        "_to_sparse_csr": cpu_kernels.to_csr,
-        "_to_sparse_csc": cpu_kernels.to_csc,
-        "_to_sparse_bsr": cpu_kernels.to_bsr,
-        "_to_sparse_bsc": cpu_kernels.to_bsc,
+        "_sparse_coo_tensor_with_dims_and_tensors": cpu_sparse.sparse_coo,
+        "_to_sparse.sparse_dim": cpu_sparse.to_sparse_dim,
+        "_to_sparse": cpu_sparse.to_sparse,
+        "is_coalesced": cpu_sparse.is_coalesced,
+        "sparse_dim": cpu_sparse.sparse_dim,
+        "dense_dim": cpu_sparse.dense_dim,
+        "sparse_mask": cpu_sparse.sparse_mask,
+        "sparse_compressed_tensor.comp_plain_value_size": cpu_sparse.sparse_compressed,
+        "_to_sparse_csr": cpu_sparse.to_csr,
+        "_to_sparse_csc": cpu_sparse.to_csc,
+        "_to_sparse_bsr": cpu_sparse.to_bsr,
+        "_to_sparse_bsc": cpu_sparse.to_bsc,
     },
     "SparseCPU": {
         "_to_sparse": sparsecpu_kernels.to_sparse,

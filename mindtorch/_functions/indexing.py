@@ -18,7 +18,7 @@ from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
 from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.history import check_inplace, edge_of
-from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import is_unrecorded_in_a_function
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments

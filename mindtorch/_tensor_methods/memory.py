@@ -28,7 +28,7 @@ from mindtorch.autograd._engine.tenants import (
     is_only_tenant,
     resized_array,
 )
-from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.dispatch.arguments.conversions import checked_tensor, ints_of, is_int
 from mindtorch.dispatch.arguments.errors import element_overflow, missing_argument
 from mindtorch.dispatch.keys import key_of

@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch._core.dtype import c_name
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_castable, write_out
-from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.composite import out_forms
 from mindtorch.composite.decompositions import (
     cholesky,

@@ -15,8 +15,8 @@ from mindtorch.autograd._engine.history import check_recorded_write, edge_of
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
-from mindtorch.backends.cpu.casting import check_same
-from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.common.casting import check_same
+from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.composite import out_forms
 from mindtorch.composite.masked_indexing import chunk_cat as chunk_cat
 from mindtorch.composite.masked_indexing import unsafe_masked_index as unsafe_masked_index

@@ -8,8 +8,8 @@ from mindtorch._core.promotion import can_cast, promote_types
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.history import check_recorded_write
 from mindtorch.autograd._engine.outputs import write_back, write_castable, write_out
-from mindtorch.backends.cpu.casting import check_same
-from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.common.casting import check_same
+from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.composite import out_forms
 from mindtorch.composite.decomposition_forms import cholesky_inverse_out as cholesky_inverse_out
 from mindtorch.composite.decomposition_forms import cholesky_out as cholesky_out

@@ -19,8 +19,8 @@ from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernels_in
 
-_norms = kernels_in("mindtorch.backends.cpu.normalization")
-_sums = kernels_in("mindtorch.backends.cpu.summing")
+_norms = kernels_in("mindtorch.backends.cpu.nn.normalization")
+_sums = kernels_in("mindtorch.backends.cpu.common.summing")
 
 # -------------------- groups --------------------
 

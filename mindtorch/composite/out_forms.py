@@ -11,7 +11,7 @@ from typing import Any
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import check_castable, write_castable, write_out
-from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.dispatch import ops
 
 Function = Callable[..., Any]

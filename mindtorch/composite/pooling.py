@@ -9,7 +9,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import image_layout
-from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.dispatch import ops
 
 # -------------------- windows --------------------

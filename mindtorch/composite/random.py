@@ -16,7 +16,7 @@ from mindtorch.dispatch.modes.tangents import without_forward_ad
 from mindtorch.dispatch.registry import kernels_in
 from mindtorch.iterator import broadcast_shapes, needs_resize
 
-_kernels = kernels_in("mindtorch.backends.cpu.random")
+_kernels = kernels_in("mindtorch.backends.cpu.random.random")
 
 # -------------------- rand and randn --------------------
 

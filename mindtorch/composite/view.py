@@ -13,7 +13,7 @@ from mindtorch._support.warnings import warn_once
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.backends.sparsecpu.shapes import narrow_copy as narrow_copy_of_sparse
 from mindtorch.composite import out_forms
 from mindtorch.composite.unviewed import chunk_size

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 
 

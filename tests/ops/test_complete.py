@@ -29,7 +29,8 @@ def missing_composite(op):
     """A function that only raises NotImplementedError, as `new` writes it."""
     if op.composite is None:
         return
-    function = getattr(import_module(f"mindtorch.composite.{op.family}"), op.composite)
+    module = model().project.module_of(model().composites[op.family][op.composite].file)
+    function = getattr(import_module(module), op.composite)
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
     last = definition.body[-1] if isinstance(definition, ast.FunctionDef) else None
     if isinstance(last, ast.Raise) and "NotImplementedError" in ast.unparse(last) and len(definition.body) <= 2:

@@ -15,7 +15,7 @@ import pytest
 from tests.packaging.commands import ROOT, attempt, copy_of_tree, run
 
 NEEDED = ".gitignore codegen generated mindtorch schemas tests docs ops.yaml derivatives.yaml pyproject.toml".split()
-KERNELS = "mindtorch/backends/cpu/pointwise.py"
+KERNELS = "mindtorch/backends/cpu/pointwise/pointwise.py"
 FILES = ("ops.yaml", "derivatives.yaml", KERNELS)
 
 PROGRAM = """

@@ -9,7 +9,7 @@ import torch
 
 import mindtorch
 from mindtorch._core import geometry
-from mindtorch.backends.cpu import pointwise, reduction, special
+from tests.harness import cpu_kernels
 
 aten = torch.ops.aten
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -25,6 +25,9 @@ TOLERANCES = {
     torch.complex64: (2e-5, 2e-5),
     torch.complex128: (1e-9, 1e-11),
 }
+
+
+pointwise, reduction, special = cpu_kernels("pointwise"), cpu_kernels("reduction"), cpu_kernels("special")
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch._core import state
-from mindtorch.backends.cpu import pointwise
+from mindtorch.backends.cpu.pointwise import pointwise
 from mindtorch.dispatch.modes import debug
 from mindtorch.dispatch.registry import KernelTable, kernel_table, register_kernel
 
@@ -177,7 +177,7 @@ def test_the_kernel_is_named_as_the_entry_names_it(checking, plant, monkeypatch)
     monkeypatch.setattr(pointwise, "made_by_a_factory", doubles, raising=False)
     plant("exp", doubles)
     with pytest.raises(
-        debug.KernelError, match=r"a kernel, mindtorch\.backends\.cpu\.pointwise\.made_by_a_factory, that"
+        debug.KernelError, match=r"a kernel, mindtorch\.backends\.cpu\.pointwise\.pointwise\.made_by_a_factory, that"
     ):
         torch.ones(2).exp()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mindtorch.backends import writing
-from mindtorch.backends.cpu.casting import deliver, deliver_castable, deliver_same
+from mindtorch.backends.cpu.common.casting import deliver, deliver_castable, deliver_same
 
 SOURCES = {
     "NumPy's number": np.float32(2.5),

@@ -5,9 +5,9 @@ import pytest
 
 import mindtorch as torch
 from mindtorch._core.promotion import INT64
-from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
-from mindtorch.backends.cpu.elementwise import binary, unary
-from mindtorch.backends.cpu.refusals import refused
+from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
+from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.refusals import refused
 from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
 
 FLOATS_ONLY = Op(loops(np.logaddexp, FLOATS))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mindtorch.backends.cpu import fft
+from mindtorch.backends.cpu.fft import fft
 
 SHAPES = ((7,), (4, 6), (3, 4, 5))
 

@@ -6,7 +6,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch._support.float_errors import quiet
-from mindtorch.backends.cpu import halves
+from mindtorch.backends.cpu.common import halves
 
 HALF, BFLOAT16, FLOAT = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 ALL = np.arange(1 << 16, dtype=np.uint16)

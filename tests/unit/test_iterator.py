@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from mindtorch import iterator
 from mindtorch._core import geometry
 from mindtorch._support.float_errors import quiet
-from mindtorch.backends.cpu import pointwise
 from mindtorch.iterator.constants import CONSTANTS
+from tests.harness import cpu_kernels
+
+pointwise = cpu_kernels("pointwise")
 
 FLOAT = np.dtype(np.float32)
 

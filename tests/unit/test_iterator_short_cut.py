@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import mindtorch
-from mindtorch.backends.cpu import pointwise
 from mindtorch.iterator import Builder, TensorIterator, TensorIteratorConfig
+from tests.harness import cpu_kernels
 from tests.random_layouts import outcome, part_of, random_layout, random_shape
+
+pointwise = cpu_kernels("pointwise")
 
 CASES = 1000
 DTYPES = ("bool", "uint8", "int64", "float32", "float32", "float32", "float64", "complex64")

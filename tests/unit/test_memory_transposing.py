@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mindtorch.backends.cpu.transposing import copy_elements, walk_of
+from mindtorch.backends.cpu.common.transposing import copy_elements, walk_of
 
 WAYS = {
     "_copy_blocks": [

@@ -8,7 +8,7 @@ from mindtorch._core import state
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import refuse_grad, write_out
-from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import OpEntry

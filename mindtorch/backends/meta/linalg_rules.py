@@ -7,7 +7,7 @@ from mindtorch import iterator
 from mindtorch._core.geometry import contiguous_strides
 from mindtorch._core.promotion import INT32, complex_of, real_of
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu.lu_factors import check_system, check_unpacked
+from mindtorch.backends.cpu.linalg.lu_factors import check_system, check_unpacked
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.results import Kernel, Shape, deliver, deliver_all
 

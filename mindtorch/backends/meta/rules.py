@@ -129,7 +129,7 @@ __all__ = [
     "resized_backward",
 ]
 
-_views = kernels_in("mindtorch.backends.cpu.view")
+_views = kernels_in("mindtorch.backends.cpu.view.view")
 
 # The dtype of the second result, by promotion.
 _SECOND_DTYPES = {"first_index": INT64, "first_mask": BOOL, "first_exponent": INT32}

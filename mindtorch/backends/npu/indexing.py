@@ -8,7 +8,7 @@ import numpy as np
 from mindtorch._core.geometry import wrap_dim
 from mindtorch._core.promotion import BOOL, INT64, common_dtype
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.meta import rules
 from mindtorch.backends.meta.array import MetaArray

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mindtorch.backends.cpu.random import integer_bounds
+from mindtorch.backends.cpu.random.random import integer_bounds
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.launch import aclnn, copied, seed_and_offset

@@ -10,10 +10,10 @@ import numpy as np
 from mindtorch._core import promotion
 from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch._support import errors
-from mindtorch.backends.cpu.checks import scalar_name
-from mindtorch.backends.cpu.computing import MIXED
-from mindtorch.backends.cpu.numbers import is_one
-from mindtorch.backends.cpu.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED
+from mindtorch.backends.cpu.common.checks import scalar_name
+from mindtorch.backends.cpu.common.computing import MIXED
+from mindtorch.backends.cpu.common.numbers import is_one
+from mindtorch.backends.cpu.common.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.pointwise import deliver, on_values, on_values_kernels
 from mindtorch.dispatch.registry import kernel_table, register_kernels

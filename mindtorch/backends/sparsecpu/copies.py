@@ -8,8 +8,8 @@ import numpy as np
 from mindtorch._core import state
 from mindtorch._core.layout import strided
 from mindtorch._core.memory_format import contiguous_format
-from mindtorch.backends.cpu.casting import cast
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.common.casting import cast
+from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.dispatch.registry import register_kernels
 

@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import expect_dtype, scalar_name
+from mindtorch.backends.cpu.common.checks import expect_dtype, scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.dispatch.registry import register_kernels
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core import geometry, promotion
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.shapes import unsqueeze
 from mindtorch.dispatch.registry import kernel_table, register_kernels

@@ -11,7 +11,7 @@ from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_layout
 from mindtorch.dispatch.registry import kernels_in
 
-_dense_kernels = kernels_in("mindtorch.backends.cpu.sparse")
+_dense_kernels = kernels_in("mindtorch.backends.cpu.sparse.sparse")
 
 
 def to_dense(input: SparseArray, dtype: Any = None, masked_grad: bool | None = None) -> np.ndarray:

@@ -11,8 +11,8 @@ import numpy as np
 from mindtorch._core import promotion, state
 from mindtorch._core.geometry import wrap_dim
 from mindtorch._core.layout import sparse_csr
-from mindtorch.backends.cpu.checks import scalar_name
-from mindtorch.backends.cpu.computing import MIXED
+from mindtorch.backends.cpu.common.checks import scalar_name
+from mindtorch.backends.cpu.common.computing import MIXED
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.copies import clone, detach
 from mindtorch.backends.sparsecpu.pointwise import on_values_kernels

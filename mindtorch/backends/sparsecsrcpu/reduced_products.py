@@ -9,8 +9,8 @@ import numpy as np
 
 from mindtorch._core.layout import sparse_csr
 from mindtorch._support.float_errors import quiet
-from mindtorch.backends.cpu.checks import is_float, not_implemented, scalar_name
-from mindtorch.backends.cpu.precision import deliver, widen
+from mindtorch.backends.cpu.common.checks import is_float, not_implemented, scalar_name
+from mindtorch.backends.cpu.common.precision import deliver, widen
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.layout import layout, sparse_csr, strided
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 

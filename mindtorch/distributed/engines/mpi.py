@@ -17,7 +17,7 @@ import numpy as np
 
 from mindtorch._core.promotion import FLOAT
 from mindtorch._support.lazy import lazy
-from mindtorch.backends.cpu import halves
+from mindtorch.backends.cpu.common import halves
 from mindtorch.distributed.engines.communicator import EngineError, PeerLost, Purpose, Revoked
 from mindtorch.distributed.engines.reducing import HALVES, folded
 from mindtorch.distributed.reduce_op import RedOpType

@@ -6,7 +6,7 @@ import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch._support.float_errors import quiet
-from mindtorch.backends.cpu import halves
+from mindtorch.backends.cpu.common import halves
 from mindtorch.distributed.reduce_op import RedOpType
 
 HALVES = frozenset((HALF, BFLOAT16))

@@ -1,0 +1,203 @@
+"""Elementwise kernels: from a NumPy computation per dtype to a kernel that promotes, broadcasts and lays out as torch.
+
+A kernel is made by a factory from an `Op`. Its first lines are the short cut: same dtype, layouts that NumPy and torch
+treat alike, no `out`; one quiet call of the computation, and done. Everything else, and every error, goes the long way
+through `compute`, on an iterator, which gives the same result.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mindtorch._core.fast_path import KINDS, SHORT_CUT_FAILED, Kind
+from mindtorch._core.promotion import FLOAT
+from mindtorch._support.float_errors import run_quietly
+from mindtorch._support.numpy_functions import copyto, may_share_memory
+from mindtorch.backends.cpu.common.computing import Loop, Op, compute
+from mindtorch.iterator import BLOCK
+from mindtorch.iterator.constants import CONSTANTS
+
+Array = np.ndarray
+
+
+# -------------------- kernels --------------------
+
+
+def unary(op: Op) -> Callable[..., Array]:
+    """A kernel of one operand."""
+    fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes
+
+    def kernel(input: Array, out: Array | None = None) -> Array:
+        dtype = input.dtype
+        loop = float_loop if dtype is FLOAT else fast.get(dtype)
+        if loop:
+            try:
+                if out is None:
+                    ndim = input.ndim
+                    if ndim == 1 or (ndim and input.flags.c_contiguous):
+                        return run_quietly(loop, input)
+                elif _takes(out, result_dtypes[dtype], input):
+                    return run_quietly(loop, input, out=out)
+                elif out is input and dtype in op.fits_itself and out.size <= BLOCK and out.flags.c_contiguous:
+                    copyto(out, run_quietly(loop, input), "unsafe")
+                    return out
+            except SHORT_CUT_FAILED:
+                pass
+        return compute(op, (input,), out)
+
+    kernel.computes = op
+    kernel.plain = {kind: _plain_unary(op.loops[kind.dtype], kernel) for kind in KINDS if kind.dtype in op.loops}
+    return kernel
+
+
+def _plain_unary(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What is left of a kernel of one operand if that is known to be plain."""
+
+    def plain(input: Array) -> Array:
+        try:
+            return run_quietly(loop, input)
+        except SHORT_CUT_FAILED:
+            return kernel(input)
+
+    return plain
+
+
+def binary(op: Op) -> Callable[..., Array]:
+    """A kernel of an array and an array or a Python number."""
+    fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes
+    keeps_dtype = op.result_dtype is None
+
+    def kernel(input: Array, other: Any, out: Array | None = None) -> Array:
+        dtype = input.dtype
+        if loop := float_loop if dtype is FLOAT else fast.get(dtype):
+            try:
+                if type(other) is Array:
+                    operand = other
+                    friendly = other.dtype is dtype and (
+                        input.ndim == 1 == other.ndim or out is input or are_plain(input, other)
+                    )
+                else:
+                    operand = CONSTANTS[type(other)][dtype][other]
+                    friendly = input.ndim == 1 or out is input or is_plain(input)
+                if friendly:
+                    if out is None:
+                        return run_quietly(loop, input, operand)
+                    if out is input:
+                        if keeps_dtype:
+                            if _is_written_safely(out, operand):
+                                return run_quietly(loop, input, operand, out=out)
+                        elif dtype in op.fits_itself and out.size <= BLOCK and _is_written_safely(out, operand):
+                            result = run_quietly(loop, input, operand)
+                            if result.shape == out.shape:
+                                copyto(out, result, "unsafe")
+                                return out
+                    elif _takes(out, result_dtypes[dtype], input) and _is_alike_or_single(operand, out):
+                        return run_quietly(loop, input, operand, out=out)
+            except SHORT_CUT_FAILED:
+                pass
+        return compute(op, (input, other), out)
+
+    kernel.computes = op
+    kernel.plain = {kind: _plain_binary(op.loops[kind.dtype], kind, kernel) for kind in KINDS if kind.dtype in op.loops}
+    kernel.direct = _direct(op, kernel)
+    return kernel
+
+
+def _direct(op: Op, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What to call with plain arrays alone: the computation itself, no function of ours in between, if it is the same
+    for all of them. Its errors are those of NumPy: who calls it then asks the kernel."""
+    loop = op.loops.get(FLOAT)
+    same = all(op.loops.get(kind.dtype) is loop for kind in KINDS)
+    return partial(run_quietly, loop) if same and loop is not None else kernel
+
+
+def _plain_binary(loop: Loop, kind: Kind, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What is left of a kernel if its array and the other one are known to be plain, of one dtype."""
+    constants = {number: of_dtype[kind.dtype] for number, of_dtype in CONSTANTS.items()}
+
+    def plain(input: Array, other: Any) -> Array:
+        try:
+            return run_quietly(loop, input, other if type(other) is Array else constants[type(other)][other])
+        except SHORT_CUT_FAILED:
+            return kernel(input, other)
+
+    return plain
+
+
+def binary_with_alpha(op: Op, scaled: Callable[[Array, Any, Any, Array | None], Array]) -> Callable[..., Array]:
+    """A kernel of `input + alpha * other`: the short cut of `binary` when alpha is 1, else all of `scaled`."""
+    fast, plain = op.loops, binary(op)
+
+    def kernel(input: Array, other: Any, alpha: Any = 1, out: Array | None = None) -> Array:
+        if alpha != 1 or type(alpha) is not int:
+            return scaled(input, other, alpha, out)
+        if type(other) is Array and input.ndim == 1 == other.ndim and input.dtype is other.dtype is FLOAT:
+            try:
+                if out is None:
+                    return run_quietly(fast[FLOAT], input, other)
+                if out is input and out.base is None is other.base:
+                    return run_quietly(fast[FLOAT], input, other, out)
+            except SHORT_CUT_FAILED:
+                pass
+        return plain(input, other, out)
+
+    kernel.computes = op
+    kernel.plain = {kind: _plain_with_alpha(op.loops[kind.dtype], kernel) for kind in plain.plain}
+    kernel.direct = plain.direct
+    return kernel
+
+
+def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What is left of it if the two arrays are known to be plain, of one dtype."""
+
+    def plain(input: Array, other: Any, alpha: Any) -> Array:
+        if type(other) is Array and alpha == 1 and type(alpha) is int:
+            try:
+                return run_quietly(loop, input, other)
+            except SHORT_CUT_FAILED:
+                pass
+        return kernel(input, other, alpha)
+
+    return plain
+
+
+def _takes(out: Array, result_dtype: np.dtype, input: Array) -> bool:
+    """Whether results, as many as there are elements of `input`, can be written to `out` as it is: its elements lie
+    apart, and there is nothing to warn of, to refuse or to convert. Many are for the iterator, which has threads."""
+    if out is input:
+        return out.dtype is result_dtype and (out.base is None or out.flags.c_contiguous)
+    if type(out) is not Array or out.dtype is not result_dtype or out.shape != input.shape:
+        return False
+    return out.base is None and out.size <= BLOCK and _is_apart(input, out)
+
+
+def _is_apart(operand: Array, out: Array) -> bool:
+    """Whether an operand, which is another array, can be read while `out` is written."""
+    return operand.base is None is out.base or not may_share_memory(operand, out)
+
+
+def _is_written_safely(out: Array, operand: Array) -> bool:
+    """Whether the first operand can take the results: its elements lie apart, and the other one elsewhere."""
+    if out.base is None is operand.base:
+        return True
+    return operand is not out and (out.base is None or out.flags.c_contiguous) and not may_share_memory(operand, out)
+
+
+def _is_alike_or_single(operand: Array, out: Array) -> bool:
+    """The same of a further operand, which must not make the result larger either."""
+    return operand is not out and (not operand.ndim or operand.shape == out.shape) and _is_apart(operand, out)
+
+
+def is_plain(array: Array) -> bool:
+    """Row-major, and no strides of dimensions of size 1 or 0 that could matter for the order of dimensions."""
+    return array.size > 1 and array.flags.c_contiguous and 1 not in array.shape
+
+
+def are_plain(a: Array, b: Array) -> bool:
+    """Whether NumPy lays out a result for these two as torch does: row-major. Two 0-d arrays make a scalar."""
+    if not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return False
+    shape, other = a.shape, b.shape
+    return bool(shape) if shape == other else not (1 in shape or 1 in other or 0 in shape or 0 in other)

@@ -1,0 +1,226 @@
+"""Batch and layer normalization. Statistics come from centred values: a large mean must not cancel the variance."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from mindtorch.backends.cpu.common.summing import add_up, add_up_rows, dot_rows, doubtful, recentred
+from mindtorch.iterator.constants import kept_constant
+
+Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
+
+_ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between the passes over them
+
+
+# -------------------- by channel --------------------
+
+
+def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance, not corrected for the sample, of each channel of (images, channels, places); x centred."""
+    count = x.shape[0] * x.shape[2]
+    mean = _sum_channels(x) / count
+    centred = x - mean[:, None]
+    squares = _dot_channels(centred, centred)
+    where = doubtful(squares, mean, count)
+    if where is not None:
+        mean, centred = recentred(x, mean[:, None], where[:, None], (0, 2))
+        mean = mean.reshape(-1)
+        squares = _dot_channels(centred, centred)
+    return mean, squares / count, centred
+
+
+def _sum_channels(x: np.ndarray) -> np.ndarray:
+    return add_up(x[:, :, 0], (0,)) if x.shape[2] == 1 else add_up(x, (0, 2))
+
+
+def _dot_channels(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    images, channels, places = x.shape
+    if places < 2 or not x.size:
+        return _sum_channels(x * y)
+    return add_up(dot_rows(x.reshape(-1, places), y.reshape(-1, places)).reshape(images, channels), (0,))
+
+
+def scale_channels(
+    centred: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
+) -> np.ndarray:
+    """Centred values made into normalized ones, in place."""
+    scale = invstd if weight is None else invstd * weight
+    centred *= scale[:, None]
+    if bias is not None:
+        centred += bias[:, None]
+    return centred
+
+
+def normalize_channels(
+    x: np.ndarray, mean: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
+) -> np.ndarray:
+    """By known statistics: one product and one sum, as torch does it."""
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    out = x * scale[:, None]
+    out += shift[:, None]
+    return out
+
+
+def update_running(running: np.ndarray | None, value: np.ndarray, momentum: float) -> None:
+    if running is not None:
+        running[...] = momentum * value + (1 - momentum) * running
+
+
+def channel_gradients(
+    grad: np.ndarray,
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    mean: np.ndarray,
+    invstd: np.ndarray,
+    train: bool,
+    mask: list[bool],
+) -> Triple:
+    """Gradients of the input, the weight and the bias."""
+    grad_bias = _sum_channels(grad)
+    centred = x - mean[:, None]
+    projection = _dot_channels(grad, centred)
+    scale = invstd if weight is None else invstd * weight
+    grad_input = None
+    if mask[0]:
+        grad_input = _channel_input(grad, centred, grad_bias, projection * invstd * invstd, scale, train)
+    return grad_input, projection * invstd if mask[1] else None, grad_bias if mask[2] else None
+
+
+def _channel_input(
+    grad: np.ndarray, centred: np.ndarray, total: np.ndarray, slope: np.ndarray, scale: np.ndarray, train: bool
+) -> np.ndarray:
+    if not train:
+        return grad * scale[:, None]
+    count = grad.shape[0] * grad.shape[2]
+    centred *= (-slope * scale / count)[:, None]
+    centred += grad * scale[:, None]
+    centred -= (total * scale / count)[:, None]
+    return centred
+
+
+# -------------------- by row --------------------
+
+
+def normalize_rows(
+    x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
+    if 0 < x.size <= _FEW:
+        return _normalize_few(x, weight, bias, eps)
+    out = np.empty(x.shape, x.dtype)
+    # Each on memory of its own: the mean and the factor are results.
+    mean, squares, rstd = [np.empty((x.shape[0], 1), x.dtype) for _ in range(3)]
+    count = kept_constant(max(1, x.shape[1]), x.dtype)
+    scratch = _scratch(x, 0 if weight is None else 1)
+    for rows in _row_blocks(x):
+        centred, factor = out[rows], rstd[rows]
+        np.divide(add_up_rows(x[rows]), count, out=mean[rows, 0])
+        np.subtract(x[rows], mean[rows], out=centred)
+        squares[rows, 0] = dot_rows(centred, centred)
+        np.divide(squares[rows], count, out=factor)
+        factor += eps
+        np.reciprocal(np.sqrt(factor, out=factor), out=factor)
+        centred *= factor if weight is None else _outer(factor, weight, scratch[0])
+        if bias is not None:
+            centred += bias
+    where = doubtful(squares, mean, x.shape[1])
+    if where is not None:
+        some = np.flatnonzero(where)
+        out[some], mean[some], rstd[some] = _normalize_few(x[some], weight, bias, eps)
+    return out, mean, rstd
+
+
+_FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
+
+
+def _normalize_few(
+    x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    length = x.shape[1]
+    count = kept_constant(length, x.dtype)
+    mean = add_up_rows(x).reshape(-1, 1)
+    mean /= count
+    out = np.subtract(x, mean, order="C")
+    rstd = dot_rows(out, out).reshape(-1, 1)
+    where = doubtful(rstd, mean, length)
+    if where is not None:
+        mean, out = recentred(x, mean, where, (1,), out)
+        rstd = dot_rows(out, out).reshape(-1, 1)
+    rstd /= count
+    rstd += eps
+    np.reciprocal(np.sqrt(rstd, rstd), rstd)
+    out *= rstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, rstd
+
+
+def row_gradients(
+    grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
+) -> Triple:
+    """Gradients of the input, the weight and the bias of `normalize_rows`."""
+    grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
+    grad_weight, grad_bias = np.zeros(x.shape[1], x.dtype), np.zeros(x.shape[1], x.dtype)
+    scale = np.ones(x.shape[1], x.dtype) if weight is None else weight
+    scratch = _scratch(x, 2)
+    for rows in _row_blocks(x):
+        centred = np.subtract(x[rows], mean[rows], out=scratch[0, : len(mean[rows])])
+        product = np.multiply(grad[rows], centred, out=scratch[1, : len(centred)])
+        if mask[1]:
+            grad_weight += rstd[rows, 0] @ product
+        if mask[2]:
+            grad_bias += add_up(grad[rows], (0,))
+        if grad_input is not None:
+            slope = product @ scale
+            scales = _outer(rstd[rows], scale, product)
+            _row_input(grad[rows], centred, slope, rstd[rows], scale, scales, grad_input[rows])
+    return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
+
+
+def _row_input(
+    grad: np.ndarray,
+    centred: np.ndarray,
+    slope: np.ndarray,
+    rstd: np.ndarray,
+    scale: np.ndarray,
+    scales: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """The gradient of a block of rows: what is left of grad without its mean and its part along the row."""
+    share = rstd / grad.shape[1]
+    np.multiply(grad, scales, out=out)
+    centred *= slope[:, None] * share * rstd * rstd
+    centred += (grad @ scale)[:, None] * share
+    out -= centred
+
+
+def _outer(column: np.ndarray, row: np.ndarray, scratch: np.ndarray) -> np.ndarray:
+    """The outer product, padded with zeros to an inner dimension of two: BLAS is ten times faster than for one."""
+    columns, rows = np.zeros((len(column), 2), row.dtype), np.zeros((2, len(row)), row.dtype)
+    columns[:, :1], rows[0] = column, row
+    return np.matmul(columns, rows, out=scratch[: len(column)])
+
+
+def _block_length(x: np.ndarray) -> int:
+    return max(1, _ROW_BYTES // max(1, x.shape[1] * x.itemsize))
+
+
+def _row_blocks(x: np.ndarray) -> list[slice]:
+    step = _block_length(x)
+    return [slice(start, start + step) for start in range(0, x.shape[0], step)]
+
+
+def _scratch(x: np.ndarray, count: int) -> np.ndarray:
+    """Room for some blocks of rows, used again for every block."""
+    return np.empty((count, min(len(x), _block_length(x)), x.shape[1]), x.dtype)
+
+
+def rows_of(array: np.ndarray, normalized: int) -> np.ndarray:
+    """The array as (rows, columns), its last `normalized` dimensions being the columns."""
+    columns = prod(array.shape[array.ndim - normalized :])
+    return array.reshape(prod(array.shape[: array.ndim - normalized]), columns)

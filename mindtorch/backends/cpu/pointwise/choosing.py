@@ -1,0 +1,250 @@
+"""Pointwise kernels that choose between operands or combine three of them: limits, where, fills, lerp, addcmul."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral, real_number
+from mindtorch._core.promotion import where as where_dtype
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to
+from mindtorch._support.warnings import warn_once
+from mindtorch.backends.cpu.common import arithmetic
+from mindtorch.backends.cpu.common.checks import c_name
+from mindtorch.backends.cpu.common.computing import FLOATS, NUMBERS, REAL_NUMBERS, Op, compute, loops, widened
+from mindtorch.backends.cpu.common.elementwise import are_plain, binary
+from mindtorch.backends.cpu.common.numbers import checked_number
+from mindtorch.backends.cpu.common.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
+from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand
+
+Array = np.ndarray
+Number = complex
+
+_REAL = (BOOL, *REAL_NUMBERS)
+_FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
+
+
+# -------------------- limits --------------------
+
+_NO_COMPLEX_CLAMP = refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX)
+maximum = binary(
+    Op(
+        loops(np.maximum, _REAL),
+        refusals=refused(RuntimeError, "maximum not implemented for complex tensors.", *COMPLEX),
+    )
+)
+minimum = binary(
+    Op(
+        loops(np.minimum, _REAL),
+        refusals=refused(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
+    )
+)
+_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=not_implemented("clamp_cpu", BOOL, *COMPLEX))
+_CLAMP_BY_NUMBERS = Op(
+    loops(arithmetic.clamp, REAL_NUMBERS),
+    refusals=_NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL),
+    same_dtype_out=True,
+    plain_numbers=True,
+)
+
+
+def _limit(by_one: Any, function: Any, name: str) -> tuple[Any, Any]:
+    """Kernels for a limit that is a number and for one that is a tensor."""
+    by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
+    by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
+    return (
+        Op(loops(by_one, REAL_NUMBERS), refusals=by_number, same_dtype_out=True, plain_numbers=True),
+        Op(loops(function, _REAL), refusals=by_tensor),
+    )
+
+
+_LOWER_LIMITS = _limit(arithmetic.at_least, np.maximum, "min")
+_UPPER_LIMITS = _limit(arithmetic.at_most, np.minimum, "max")
+
+
+def clamp(
+    input: Array, min: Array | Number | None = None, max: Array | Number | None = None, out: Array | None = None
+) -> Array:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if input.dtype in _NO_COMPLEX_CLAMP:
+        raise _NO_COMPLEX_CLAMP[input.dtype](input.dtype)
+    if isinstance(min, complex) or isinstance(max, complex):
+        min, max = _real_limits(input, out, min, max)
+    if max is None:
+        return clamp_min(input, min, out)
+    if min is None:
+        return clamp_max(input, max, out)
+    _check_clamp_in_place(out, input, min, max)
+    op = _CLAMP if isinstance(min, Array) else _CLAMP_BY_NUMBERS
+    return compute(op, (input, _checked_limit(input, min), _checked_limit(input, max)), out)
+
+
+def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
+    _check_clamp_in_place(out, input, min)
+    _check_real_limit(min)
+    return compute(_LOWER_LIMITS[isinstance(min, Array)], (input, _checked_limit(input, min)), out)
+
+
+def clamp_max(input: Array, max: Array | Number, out: Array | None = None) -> Array:
+    _check_clamp_in_place(out, input, max)
+    _check_real_limit(max)
+    return compute(_UPPER_LIMITS[isinstance(max, Array)], (input, _checked_limit(input, max)), out)
+
+
+def _check_real_limit(limit: Array | Number) -> None:
+    if isinstance(limit, complex):
+        raise _NO_COMPLEX_CLAMP[COMPLEX[0]](COMPLEX[0])
+
+
+def _real_limits(input: Array, out: Array | None, *limits: Array | Number | None) -> list[Any]:
+    """Complex limits of floating-point numbers are converted; those of integers would make the result complex."""
+    if not is_integral(input.dtype) and input.dtype != BOOL:
+        if out is not None:
+            iterator.check_distinct(out)
+        return [real_number(limit) for limit in limits]
+    if out is not input:
+        _check_real_limit(1j)
+    dtype = common_dtype(input, *[limit for limit in limits if limit is not None])
+    raise _cannot_be_cast(dtype, input)
+
+
+def _cannot_be_cast(dtype: np.dtype[Any], out: Array) -> RuntimeError:
+    name = FROM_NUMPY[dtype].storage_name
+    return RuntimeError(f"result type {name} can't be cast to the desired output type {c_name(out)}")
+
+
+def _check_clamp_in_place(out: Array | None, input: Array, *limits: Array | Number) -> None:
+    """Limits that are numbers have a text of their own for a result that does not fit."""
+    if out is not input or any(isinstance(limit, Array) for limit in limits):
+        return
+    dtype = common_dtype(input, *limits)
+    if dtype != input.dtype and dtype not in COMPLEX:
+        raise _cannot_be_cast(dtype, out)
+
+
+def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
+    """A number must fit into the dtype of the result."""
+    if isinstance(limit, Array) or (not isinstance(limit, complex) and -100 < limit < 100):
+        return limit
+    if common_dtype(input, limit) == input.dtype:
+        checked_number(limit, input.dtype)
+    return limit
+
+
+# -------------------- choosing --------------------
+
+
+def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
+    if condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
+        if condition.shape == input.shape == other.shape and input.ndim and condition.flags.c_contiguous:
+            if out is None:
+                return arithmetic.choose(condition, input, other)
+            if input.size <= BLOCK // 2 and is_at_hand(out, input.shape, input.dtype, (condition, input, other)):
+                return arithmetic.choose(condition, input, other, out)
+    arrays = _as_condition(condition), input, other
+    dtype = where_dtype(*arrays)
+    if out is not None and out.dtype != dtype:
+        names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
+        raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
+    iterator = _WHERE.build((out,), arrays)
+    if iterator.has_data():
+        quiet(iterator.apply, _choose, BLOCK // 2)  # a choice needs memory of its own
+    return iterator.output()
+
+
+_WHERE = Builder(Options(same_dtype=False, cpu_scalars=True, promotion=where_dtype))
+
+
+def _choose(out: Array, condition: Array, input: Array, other: Array) -> None:
+    dtype = out.dtype
+    arithmetic.pick(condition, input.astype(dtype, copy=False), other.astype(dtype, copy=False), out)
+
+
+def _as_condition(condition: Array) -> Array:
+    if condition.dtype == UINT8:
+        warn_once(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+            UserWarning,
+        )
+        return condition.astype(bool)
+    if condition.dtype != BOOL:
+        name = FROM_NUMPY[condition.dtype].storage_name
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+    return condition
+
+
+def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | None = None) -> Array:
+    if mask.dtype != BOOL:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask)}")
+    iterator.check_devices([mask, input])
+    shapes = (mask.shape, input.shape) if out is None else (input.shape, mask.shape)  # as a message names them
+    shape = iterator.broadcast_shapes(*shapes)
+    if out is None:
+        out = np.array(input if input.shape == shape else broadcast_to(input, shape), order="C")
+    else:
+        iterator.warn_if_expanded(out, "masked_fill_", "tensor[mask] = scalar")
+        iterator.check_shared(out, [mask])
+        iterator.check_inplace_shape(out, shape)
+    np.copyto(out, _fill_value(value, input.dtype), where=mask)
+    return out
+
+
+def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:
+    if not isinstance(value, Array):
+        return checked_number(value, dtype)
+    if value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return checked_number(value.item(), dtype)
+
+
+# -------------------- three operands --------------------
+
+_LERP_BY_NUMBER = Op(
+    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
+    compute_dtype=first,
+    refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
+    exact_numbers=True,
+    plain_numbers=True,
+)
+_NO_LERP = not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL)
+_LERP_BY_0_DIM = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP)
+_LERP = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP, same_dtype_out=True)
+_ADDCMUL = Op(loops(arithmetic.addcmul, NUMBERS), refusals=not_implemented("addcmul_cpu_out", BOOL))
+_ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
+
+
+def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:
+    _expect_dtype_of(input, end, "end")
+    if isinstance(weight, Array):
+        if weight.ndim:
+            _expect_dtype_of(input, weight, "weight")
+        return compute(_LERP if weight.ndim else _LERP_BY_0_DIM, (input, end, weight), out)
+    if not is_integral(input.dtype):
+        checked_number(weight, widened(input.dtype))
+    return compute(_LERP_BY_NUMBER, (input, end, weight), out)
+
+
+def _expect_dtype_of(input: Array, other: Array, name: str) -> None:
+    if other.dtype != input.dtype:
+        raise RuntimeError(f"expected dtype {c_name(input)} for `{name}` but got dtype {c_name(other)}")
+
+
+def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
+    if value != 1:
+        checked_number(value, widened(common_dtype(input, tensor1, tensor2)))
+    return compute(_ADDCMUL, (input, tensor1, tensor2), out, value)
+
+
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
+    if is_integral(tensor1.dtype) and is_integral(tensor2.dtype):
+        raise RuntimeError(INTEGER_ADDCDIV)
+    if value != 1:
+        checked_number(value, widened(common_dtype(input, tensor1, tensor2)))
+    return compute(_ADDCDIV, (input, tensor1, tensor2), out, value)

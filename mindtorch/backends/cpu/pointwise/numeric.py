@@ -1,0 +1,240 @@
+"""Pointwise kernels of the parts of numbers: remainders, signs, exponents, bits; of angles; of logarithms of sums."""
+
+from functools import lru_cache, partial
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    FLOATING,
+    HALF,
+    INT32,
+    INTEGRAL,
+    common_dtype,
+    first,
+    int_to_float,
+    is_integral,
+    to_bool,
+)
+from mindtorch._core.strided import empty_like
+from mindtorch.backends.cpu.common import arithmetic, paired, parts
+from mindtorch.backends.cpu.common.checks import c_name
+from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.common.elementwise import binary, is_plain, unary
+from mindtorch.backends.cpu.common.refusals import (
+    INTEGRAL_OR_BOOL,
+    ONLY_FLOATING,
+    ONLY_INTEGRAL,
+    not_implemented,
+    refused,
+)
+
+Array = np.ndarray
+Number = complex
+
+_REAL = (BOOL, *REAL_NUMBERS)
+
+
+def _no_complex(text: str) -> dict[Any, Any]:
+    return refused(RuntimeError, text, *COMPLEX)
+
+
+# -------------------- remainders and divisors --------------------
+
+fmod = binary(
+    Op(
+        loops(parts.remainder_of_integers, INTEGRAL) | loops(paired.fmod, FLOATS),
+        refusals=not_implemented("fmod_cpu", BOOL, *COMPLEX),
+    )
+)
+frac = unary(Op(loops(parts.fraction, FLOATS), refusals=not_implemented("frac_cpu", *ONLY_FLOATING)))
+gcd = binary(Op(loops(np.gcd, INTEGRAL), refusals=not_implemented("gcd_cpu", BOOL, *ONLY_INTEGRAL)))
+lcm = binary(
+    Op(loops(arithmetic.least_common_multiple, INTEGRAL), refusals=not_implemented("lcm_cpu", BOOL, *ONLY_INTEGRAL))
+)
+
+
+# -------------------- the larger and the smaller one --------------------
+
+_INTEGERS = (BOOL, *INTEGRAL)
+fmax = binary(
+    Op(
+        loops(np.fmax, _INTEGERS) | loops(parts.larger, FLOATS),
+        refusals=_no_complex("fmax not implemented for complex tensors."),
+    )
+)
+fmin = binary(
+    Op(
+        loops(np.fmin, _INTEGERS) | loops(parts.smaller, FLOATS),
+        refusals=_no_complex("fmin not implemented for complex tensors."),
+    )
+)
+_HEAVISIDE = Op(
+    loops(parts.heaviside, _REAL), refusals=_no_complex("heaviside is not yet implemented for complex tensors.")
+)
+
+
+def heaviside(input: Array, values: Array, out: Array | None = None) -> Array:
+    dtypes = {each.dtype for each in (input, values, out) if each is not None}
+    if len(dtypes) > 1 and not {input.dtype, values.dtype} & {*COMPLEX}:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return compute(_HEAVISIDE, (input, values), out)
+
+
+# -------------------- signs and infinities --------------------
+
+copysign = binary(Op(loops(np.copysign, FLOATS), int_to_float, refusals=not_implemented("copysign_cpu", *COMPLEX)))
+
+
+def _question(name: str, of_floats: Any, of_integers: Any, no_complex: Any) -> Any:
+    """A kernel whose result, and whose `out`, is bool."""
+    answer = unary(
+        Op(loops(of_integers, INTEGRAL_OR_BOOL) | loops(of_floats, FLOATS), result_dtype=to_bool, refusals=no_complex)
+    )
+
+    def kernel(input: Array, out: Array | None = None) -> Array:
+        if out is not None and out.dtype != BOOL and input.dtype not in COMPLEX:
+            raise RuntimeError(f"{name} does not support non-boolean outputs.")
+        return answer(input, out)
+
+    return kernel
+
+
+signbit = _question(
+    "signbit",
+    parts.signbit,
+    parts.is_negative,
+    refused(NotImplementedError, "signbit is not implemented for complex tensors.", *COMPLEX),
+)
+isposinf = _question(
+    "isposinf",
+    partial(parts.equals, np.inf),
+    parts.never,
+    _no_complex("isposinf does not support complex inputs."),
+)
+isneginf = _question(
+    "isneginf",
+    partial(parts.equals, -np.inf),
+    parts.never,
+    _no_complex("isneginf does not support complex inputs."),
+)
+
+_COPY = Op(loops(arithmetic.copy, INTEGRAL_OR_BOOL))
+_NAN_TO_NUM = Op(loops(parts.nan_to_num, (*FLOATS, *COMPLEX)))
+
+
+def nan_to_num(
+    input: Array,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    out: Array | None = None,
+) -> Array:
+    if out is not None and out.dtype != input.dtype:
+        given, expected = (FROM_NUMPY[each.dtype].storage_name for each in (out, input))
+        raise RuntimeError(f"nan_to_num: dtype of out: {given} should be same as input: {expected}")
+    if out is None and not is_plain(input):
+        out = empty_like(input)
+    if is_integral(input.dtype):
+        return out if out is input else compute(_COPY, (input,), out)
+    least, largest = _limits(input.dtype)
+    high = largest if posinf is None else posinf
+    low = least if neginf is None else neginf
+    return compute(_NAN_TO_NUM, (input,), out, 0.0 if nan is None else nan, high, low)
+
+
+@lru_cache
+def _limits(dtype: np.dtype) -> tuple[float, float]:
+    limits = ml_dtypes.finfo(dtype) if dtype in FLOATING else np.finfo(dtype)
+    return float(limits.min), float(limits.max)
+
+
+# -------------------- exponents --------------------
+
+_LDEXP = Op(loops(parts.ldexp, FLOATS), compute_dtype=first)
+_POWER_OF_TWO = Op(loops(np.exp2, (*FLOATS, *COMPLEX)), int_to_float)
+_PRODUCT = Op(loops(np.multiply, (*FLOATS, *COMPLEX)))
+_MANTISSA = Op(loops(parts.mantissa, FLOATS))
+_EXPONENT = Op(loops(parts.exponent, FLOATS), result_dtype=lambda dtype: INT32)
+
+
+def ldexp(input: Array, other: Array, out: Array | None = None) -> Array:
+    """With an integer for an exponent the power of two, which may be out of range, is not computed.
+
+    Else it is as exact as the exponent's dtype.
+    """
+    if out is not None and is_integral(out.dtype):
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {FROM_NUMPY[out.dtype].storage_name}")
+    if input.dtype not in FLOATING or not is_integral(other.dtype):
+        return compute(_PRODUCT, (input, compute(_POWER_OF_TWO, (other,))), out)
+    if other.dtype == BOOL:
+        raise not_implemented("ldexp_cpu_exp", BOOL)[BOOL](BOOL)
+    return compute(_LDEXP, (input, other), out)
+
+
+def frexp(input: Array, out: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+    if input.dtype not in FLOATING:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = (empty_like(input), empty_like(input, INT32)) if out is None else out
+    if mantissa.dtype != input.dtype:
+        raise RuntimeError(f"torch.frexp() expects mantissa to have dtype {c_name(input)} but got {c_name(mantissa)}")
+    if exponent.dtype != INT32:
+        raise RuntimeError(f"torch.frexp() expects exponent to have int dtype but got {c_name(exponent)}")
+    return compute(_MANTISSA, (input,), mantissa), compute(_EXPONENT, (input,), exponent)
+
+
+# What float16 and bfloat16 are computed in, float32, has other neighbours.
+_NEXTAFTER = Op(loops(np.nextafter, FLOATS), refusals=not_implemented("nextafter_cpu", *ONLY_FLOATING))
+_NEXTAFTER_NARROW = {dtype: Op({FLOAT: partial(parts.next_narrow, dtype)}) for dtype in (HALF, BFLOAT16)}
+
+
+def nextafter(input: Array, other: Array, out: Array | None = None) -> Array:
+    return compute(_NEXTAFTER_NARROW.get(common_dtype(input, other), _NEXTAFTER), (input, other), out)
+
+
+# -------------------- roots and logarithms of sums --------------------
+
+hypot = binary(Op(loops(paired.hypot, FLOATS), refusals=not_implemented("hypot_cpu", *ONLY_FLOATING)))
+logaddexp = binary(
+    Op(
+        loops(paired.logaddexp, FLOATS) | loops(parts.logaddexp_of_complex, COMPLEX),
+        refusals=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
+    )
+)
+logaddexp2 = binary(Op(loops(np.logaddexp2, FLOATS), refusals=not_implemented("logaddexp2_cpu", *ONLY_FLOATING)))
+_LOGIT = Op(loops(parts.logit, FLOATS), int_to_float, refusals=not_implemented("logit_cpu", *COMPLEX))
+
+
+def logit(input: Array, eps: float | None = None, out: Array | None = None) -> Array:
+    return compute(_LOGIT, (input,), out, eps, input.dtype if input.dtype in (HALF, BFLOAT16) else None)
+
+
+# -------------------- angles --------------------
+
+
+def _scaled(factor: float, name: str) -> Any:
+    computation = partial(parts.times, factor)
+    refusals = _no_complex(f"{name} is not supported for complex tensors.")
+    return unary(Op(loops(computation, FLOATS), int_to_float, refusals=refusals))
+
+
+deg2rad = _scaled(np.pi / 180, "deg2rad")
+rad2deg = _scaled(180 / np.pi, "rad2deg")
+sinc = unary(Op(loops(parts.sinc, (*FLOATS, *COMPLEX)), int_to_float))
+
+
+# -------------------- bits --------------------
+
+
+def _shift(function: Any, name: str) -> Any:
+    return binary(Op(loops(function, INTEGRAL), refusals=not_implemented(f"{name}_cpu", BOOL, *ONLY_INTEGRAL)))
+
+
+bitwise_left_shift = _shift(np.left_shift, "lshift")
+bitwise_right_shift = _shift(np.right_shift, "rshift")

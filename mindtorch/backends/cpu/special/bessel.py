@@ -1,0 +1,126 @@
+"""Kernels of special functions that are SciPy's as they are: Bessel, incomplete gamma, zeta, normal distribution."""
+
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from mindtorch._core.promotion import BFLOAT16, COMPLEX, HALF, int_to_float
+from mindtorch._support.lazy import lazy
+from mindtorch.backends.cpu.common.arithmetic import choose, copy
+from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
+from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.refusals import ONLY_FLOATING, not_implemented
+
+scipy_special = lazy("scipy.special")
+
+Array = np.ndarray
+
+_NARROW = (HALF, BFLOAT16)
+
+
+def _by_scipy(name: str) -> Any:
+    """The function of SciPy with that name, which is loaded when it is called."""
+
+    def computation(*arrays: Array, out: Array | None = None) -> Array:
+        result = getattr(scipy_special, name)(*arrays)
+        return result if out is None else copy(result, out)
+
+    return computation
+
+
+def _of_one(name: str, refusing_kernel: str, refused: Any = COMPLEX) -> Any:
+    refusals = not_implemented(refusing_kernel, *refused)
+    return unary(Op(loops(_by_scipy(name), FLOATS), int_to_float, refusals=refusals))
+
+
+i0 = _of_one("i0", "i0_vml_cpu")
+i0e = _of_one("i0e", "i0e_cpu")
+i1 = _of_one("i1", "i1_cpu")
+i1e = _of_one("i1e", "i1e_cpu")
+entr = _of_one("entr", "entr_cpu")
+erfcx = _of_one("erfcx", "erfcx_cpu", (*_NARROW, *COMPLEX))
+ndtri = _of_one("ndtri", "ndtri_cpu", (*_NARROW, *COMPLEX))
+log_ndtr = _of_one("log_ndtr", "log_ndtr_cpu", (*_NARROW, *COMPLEX))
+
+
+def _finite_of_one(name: str, op: str) -> Any:
+    """A function that torch has no limit of: it is nan at infinity, and has no narrow dtypes."""
+
+    def computation(x: Array, out: Array | None = None) -> Array:
+        function = getattr(scipy_special, name)
+        found = function(x)
+        values = found[0] if type(found) is tuple else found
+        return choose(np.isinf(x), x.dtype.type(np.nan), values, out)
+
+    return unary(
+        Op(loops(computation, FLOATS), int_to_float, refusals=not_implemented(f"{op}_cpu", *_NARROW, *COMPLEX))
+    )
+
+
+airy_ai = _finite_of_one("airy", "airy_ai")
+bessel_j0 = _finite_of_one("j0", "bessel_j0")
+bessel_j1 = _finite_of_one("j1", "bessel_j1")
+bessel_y0 = _finite_of_one("y0", "bessel_y0")
+bessel_y1 = _finite_of_one("y1", "bessel_y1")
+modified_bessel_i0 = _finite_of_one("i0", "modified_bessel_i0")
+modified_bessel_i1 = _finite_of_one("i1", "modified_bessel_i1")
+modified_bessel_k0 = _of_one("k0", "modified_bessel_k0_cpu", (*_NARROW, *COMPLEX))
+modified_bessel_k1 = _of_one("k1", "modified_bessel_k1_cpu", (*_NARROW, *COMPLEX))
+scaled_modified_bessel_k0 = _of_one("k0e", "scaled_modified_bessel_k0_cpu", (*_NARROW, *COMPLEX))
+scaled_modified_bessel_k1 = _of_one("k1e", "scaled_modified_bessel_k1_cpu", (*_NARROW, *COMPLEX))
+
+
+_SINC_SERIES = [(-1) ** power / factorial(2 * power + 1) for power in range(6, -1, -1)]
+
+
+def _spherical_j0(x: Array, out: Array | None = None) -> Array:
+    """sin(x) / x; by its series where x is small."""
+    series = np.polyval(_SINC_SERIES, x * x).astype(x.dtype)
+    quotient = np.where(np.isinf(x), 0, np.sin(x) / x)
+    return choose(np.abs(x) < 0.5, series, quotient, out)
+
+
+spherical_bessel_j0 = unary(
+    Op(
+        loops(_spherical_j0, FLOATS),
+        int_to_float,
+        refusals=not_implemented("spherical_bessel_j0_cpu", *_NARROW, *COMPLEX),
+    )
+)
+
+
+def _xlog1py(x: Array, y: Array, out: Array | None = None) -> Array:
+    """0 where x is 0, unless y is nan."""
+    return np.multiply(x, np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), np.log1p(y)), out=out)
+
+
+xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, refusals=not_implemented("xlog1py_cpu", *COMPLEX)))
+
+
+def hurwitz(x: Array, q: Array, out: Array | None = None) -> Array:
+    """The sum of 1 / (q + k) ** x over all k; nan where q is infinite, as torch multiplies 0 by it there."""
+    return choose((q == np.inf) & (x > 1), np.result_type(x, q).type(np.nan), scipy_special.zeta(x, q), out)
+
+
+zeta = binary(
+    Op(
+        loops(hurwitz, FLOATS),
+        int_to_float,
+        refusals=not_implemented("zeta_cpu", *_NARROW, *COMPLEX),
+    )
+)
+igamma = binary(Op(loops(_by_scipy("gammainc"), FLOATS), refusals=not_implemented("igamma_cpu", *ONLY_FLOATING)))
+
+
+def _gammaincc(a: Array, x: Array, out: Array | None = None) -> Array:
+    """Around a = 0.5, scipy's series for small x is cut off too early: there, one step of the recurrence in a."""
+    result = scipy_special.gammaincc(a, x)
+    is_cut = (np.abs(a - 0.5) < 0.2) & (x > 0) & (x <= 1.1)
+    if result.dtype != np.float64 or not np.count_nonzero(is_cut):
+        return result if out is None else copy(result, out)
+    stepped = scipy_special.gammaincc(a + 1, x) - x**a * np.exp(-x) / scipy_special.gamma(a + 1)
+    return choose(is_cut, stepped, result, out)
+
+
+igammac = binary(Op(loops(_gammaincc, FLOATS), refusals=not_implemented("igammac_cpu", *ONLY_FLOATING)))
