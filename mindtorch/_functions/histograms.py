@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch._core.dtype import c_name
 from mindtorch._core.named_result import NamedResult
 from mindtorch._core.tensor import Tensor
-from mindtorch.composite.point_histograms import NAME, check_counts, check_weight
+from mindtorch.composite.reduction.point_histograms import NAME, check_counts, check_weight
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 

@@ -7,7 +7,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor, extend_tensor
 from mindtorch._functions.broadcasting import checked_tensors
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 
 _MATRIX_NORM = "linalg.matrix_norm expected out tensor dtype {result} but got: {out}"

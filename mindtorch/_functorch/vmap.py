@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 # The rules for batched arrays, and for ops that know of vmap, are registered when they are imported.
 import mindtorch.backends.batched
-import mindtorch.composite.batching  # noqa: F401
+import mindtorch.composite.common.batching  # noqa: F401
 from mindtorch._core import state
 from mindtorch._core.batched_array import Level
 from mindtorch._core.generator import get_rng_state, set_rng_state

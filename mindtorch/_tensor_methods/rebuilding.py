@@ -17,7 +17,7 @@ from mindtorch._support.lazy import lazy
 from mindtorch._tensor_methods.memory import array_within
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
-from mindtorch.composite.sparse import check_coo_bounds, check_coo_parts
+from mindtorch.composite.sparse.sparse import check_coo_bounds, check_coo_parts
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import is_int
 

@@ -8,7 +8,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.composite.pair_losses import pair_distance
+from mindtorch.composite.loss.pair_losses import pair_distance
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.autocast import with_autocast
 from mindtorch.iterator.shapes import broadcast_shapes

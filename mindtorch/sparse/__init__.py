@@ -4,7 +4,7 @@ from typing import Any
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support import errors
-from mindtorch.composite.sparse_math import sparse_sum
+from mindtorch.composite.sparse.sparse_math import sparse_sum
 from mindtorch.dispatch import ops
 from mindtorch.sparse.compressed import sparse_bsc_tensor as sparse_bsc_tensor
 from mindtorch.sparse.compressed import sparse_bsr_tensor as sparse_bsr_tensor

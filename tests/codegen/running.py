@@ -6,7 +6,7 @@ from inspect import signature
 
 from codegen.emit import emit_all
 from codegen.load import load
-from mindtorch.composite import view as composites
+from mindtorch.composite.view import view as composites
 from mindtorch.dispatch import parameters, registry, versions
 from mindtorch.dispatch.arguments import deprecation
 from mindtorch.dispatch.methods import as_method

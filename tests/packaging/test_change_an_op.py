@@ -84,7 +84,7 @@ def test_an_argument_is_renamed(tmp_path):
     edit(tree / "ops.yaml", ("tile(Tensor self, SymInt[] dims)", "tile(Tensor self, SymInt[] reps)"))
     edit(tree / "ops.yaml", ("  composite: tile\n", ENTRIES))
     edit(
-        tree / "mindtorch/composite/indexing.py",
+        tree / "mindtorch/composite/indexing/indexing.py",
         ("def tile(input, dims):", "def tile(input, reps):\n    dims = reps"),
     )
     run(sys.executable, "-m", "codegen", cwd=tree)

@@ -8,7 +8,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch._core import state
-from mindtorch.composite.batching import REFUSED
+from mindtorch.composite.common.batching import REFUSED
 from mindtorch.func import vmap
 from tests.harness import (
     SAMPLES,

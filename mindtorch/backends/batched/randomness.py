@@ -1,6 +1,6 @@
 """Random ops: an array of numbers for all samples, or one for each, as `randomness` of `vmap` says.
 
-What may be asked of which tensors is checked in mindtorch/composite/batching.py.
+What may be asked of which tensors is checked in mindtorch/composite/common/batching.py.
 """
 
 from typing import Any

@@ -8,13 +8,6 @@ from mindtorch._core.dtype import dtype
 from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite.ctc import ctc_loss as ctc_loss
-from mindtorch.composite.ctc import ctc_loss_tensor as ctc_loss_tensor
-from mindtorch.composite.pair_losses import cosine_embedding_loss as cosine_embedding_loss
-from mindtorch.composite.pair_losses import hinge_embedding_loss as hinge_embedding_loss
-from mindtorch.composite.pair_losses import margin_ranking_loss as margin_ranking_loss
-from mindtorch.composite.pair_losses import poisson_nll_loss as poisson_nll_loss
-from mindtorch.composite.pair_losses import triplet_margin_loss as triplet_margin_loss
 from mindtorch.dispatch import ops
 from mindtorch.iterator import check_result_dtype, check_same_dtype
 

@@ -15,7 +15,7 @@ from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support.float_errors import quiet
 from mindtorch.autograd.formulas.normalization import statistics_with_history
 from mindtorch.backends import image_layout
-from mindtorch.composite.normalization import check_groups, expect_float
+from mindtorch.composite.nn.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernels_in
 

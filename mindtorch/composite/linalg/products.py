@@ -11,7 +11,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn_once
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends.cpu.common.checks import c_name
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.iterator import broadcast_shapes
 

@@ -9,7 +9,7 @@ from mindtorch._core.dtype import float64
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 

@@ -9,7 +9,7 @@ from mindtorch._core import geometry, state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite.transforms import (
+from mindtorch.composite.fft.transforms import (
     as_complex,
     as_float,
     check_points,

@@ -6,58 +6,7 @@ from collections.abc import Sequence
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn_once
-from mindtorch.composite.attention import scaled_dot_product_attention as scaled_dot_product_attention
-from mindtorch.composite.bags import embedding_bag as embedding_bag
-from mindtorch.composite.bags import embedding_bag_padding_idx as embedding_bag_padding_idx
-from mindtorch.composite.dropout import alpha_dropout as alpha_dropout
-from mindtorch.composite.dropout import alpha_dropout_ as alpha_dropout_
-from mindtorch.composite.dropout import dropout as dropout
-from mindtorch.composite.dropout import dropout_ as dropout_
-from mindtorch.composite.dropout import feature_alpha_dropout as feature_alpha_dropout
-from mindtorch.composite.dropout import feature_alpha_dropout_ as feature_alpha_dropout_
-from mindtorch.composite.dropout import feature_dropout as feature_dropout
-from mindtorch.composite.dropout import feature_dropout_ as feature_dropout_
-from mindtorch.composite.dropout import native_dropout_backward as native_dropout_backward
-from mindtorch.composite.grids import affine_grid_generator as affine_grid_generator
-from mindtorch.composite.grids import grid_sampler as grid_sampler
-from mindtorch.composite.native_norms import batch_norm_with_update as batch_norm_with_update
-from mindtorch.composite.native_norms import native_group_norm as native_group_norm
-from mindtorch.composite.native_norms import native_group_norm_backward as native_group_norm_backward
-from mindtorch.composite.native_norms import norm_except_dim as norm_except_dim
-from mindtorch.composite.normalization import batch_norm as batch_norm
-from mindtorch.composite.normalization import group_norm as group_norm
-from mindtorch.composite.normalization import instance_norm as instance_norm
-from mindtorch.composite.normalization import layer_norm as layer_norm
-from mindtorch.composite.normalization import rms_norm as rms_norm
-from mindtorch.composite.padding import pad as pad
-from mindtorch.composite.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
-from mindtorch.composite.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
-from mindtorch.composite.pooling import adaptive_avg_pool2d_out as adaptive_avg_pool2d_out
-from mindtorch.composite.pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
-from mindtorch.composite.pooling import adaptive_avg_pool3d_out as adaptive_avg_pool3d_out
-from mindtorch.composite.pooling import adaptive_max_pool1d as adaptive_max_pool1d
-from mindtorch.composite.pooling import avg_pool1d as avg_pool1d
-from mindtorch.composite.pooling import max_pool1d as max_pool1d
-from mindtorch.composite.pooling import max_pool1d_with_indices as max_pool1d_with_indices
-from mindtorch.composite.pooling import max_pool2d as max_pool2d
-from mindtorch.composite.pooling import max_pool3d as max_pool3d
-from mindtorch.composite.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
-from mindtorch.composite.recurrent import gru as gru
-from mindtorch.composite.recurrent import gru_cell as gru_cell
-from mindtorch.composite.recurrent import gru_data as gru_data
-from mindtorch.composite.recurrent import lstm as lstm
-from mindtorch.composite.recurrent import lstm_cell as lstm_cell
-from mindtorch.composite.recurrent import lstm_data as lstm_data
-from mindtorch.composite.recurrent import rnn_relu as rnn_relu
-from mindtorch.composite.recurrent import rnn_relu_cell as rnn_relu_cell
-from mindtorch.composite.recurrent import rnn_relu_data as rnn_relu_data
-from mindtorch.composite.recurrent import rnn_tanh as rnn_tanh
-from mindtorch.composite.recurrent import rnn_tanh_cell as rnn_tanh_cell
-from mindtorch.composite.recurrent import rnn_tanh_data as rnn_tanh_data
-from mindtorch.composite.shuffling import bilinear as bilinear
-from mindtorch.composite.shuffling import channel_shuffle as channel_shuffle
-from mindtorch.composite.shuffling import pixel_shuffle as pixel_shuffle
-from mindtorch.composite.shuffling import pixel_unshuffle as pixel_unshuffle
+from mindtorch.composite.nn.padding import pad as pad
 from mindtorch.dispatch import ops
 
 # -------------------- convolution --------------------

@@ -16,7 +16,7 @@ from mindtorch._support.warnings import warn_once
 from mindtorch.autograd._engine.outputs import write_castable
 from mindtorch.autograd.formulas.common import is_traced
 from mindtorch.backends.cpu.common.checks import check_asked_dtype
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import without_forward_ad
 

@@ -10,7 +10,7 @@ from mindtorch._core.dtype import float64, int64
 from mindtorch._core.generator import Generator
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor, wrap
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import without_forward_ad
 from mindtorch.dispatch.registry import kernels_in

@@ -1,32 +1,7 @@
 """Discrete Fourier transforms along one dimension; those along several are in spectra.py."""
 
 from mindtorch._core.tensor import Tensor
-from mindtorch.composite.short_time import istft as istft
-from mindtorch.composite.short_time import stft as stft
-from mindtorch.composite.short_time import stft_center as stft_center
-from mindtorch.composite.spectra import fftfreq as fftfreq
-from mindtorch.composite.spectra import fftfreq_out as fftfreq_out
-from mindtorch.composite.spectra import fftn as fftn
-from mindtorch.composite.spectra import fftn_out as fftn_out
-from mindtorch.composite.spectra import fftshift as fftshift
-from mindtorch.composite.spectra import hfft as hfft
-from mindtorch.composite.spectra import hfft_out as hfft_out
-from mindtorch.composite.spectra import hfftn as hfftn
-from mindtorch.composite.spectra import hfftn_out as hfftn_out
-from mindtorch.composite.spectra import ifftn as ifftn
-from mindtorch.composite.spectra import ifftn_out as ifftn_out
-from mindtorch.composite.spectra import ifftshift as ifftshift
-from mindtorch.composite.spectra import ihfft as ihfft
-from mindtorch.composite.spectra import ihfft_out as ihfft_out
-from mindtorch.composite.spectra import ihfftn as ihfftn
-from mindtorch.composite.spectra import ihfftn_out as ihfftn_out
-from mindtorch.composite.spectra import irfftn as irfftn
-from mindtorch.composite.spectra import irfftn_out as irfftn_out
-from mindtorch.composite.spectra import rfftfreq as rfftfreq
-from mindtorch.composite.spectra import rfftfreq_out as rfftfreq_out
-from mindtorch.composite.spectra import rfftn as rfftn
-from mindtorch.composite.spectra import rfftn_out as rfftn_out
-from mindtorch.composite.transforms import (
+from mindtorch.composite.fft.transforms import (
     as_complex,
     as_float,
     check_points,

@@ -12,33 +12,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.dtype import uint8
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite import out_forms
-from mindtorch.composite.integrals import cumulative_trapezoid_dx as cumulative_trapezoid_dx
-from mindtorch.composite.integrals import cumulative_trapezoid_x as cumulative_trapezoid_x
-from mindtorch.composite.integrals import gradient_of_points as gradient_of_points
-from mindtorch.composite.integrals import gradient_of_points_dims as gradient_of_points_dims
-from mindtorch.composite.integrals import gradient_of_steps as gradient_of_steps
-from mindtorch.composite.integrals import gradient_of_steps_dims as gradient_of_steps_dims
-from mindtorch.composite.integrals import gradient_scalar as gradient_scalar
-from mindtorch.composite.integrals import gradient_scalar_dims as gradient_scalar_dims
-from mindtorch.composite.integrals import gradient_unit_dims as gradient_unit_dims
-from mindtorch.composite.integrals import trapezoid_dx as trapezoid_dx
-from mindtorch.composite.integrals import trapezoid_x as trapezoid_x
-from mindtorch.composite.point_histograms import histogramdd_bin_edges as histogramdd_bin_edges
-from mindtorch.composite.point_histograms import histogramdd_from_bin_cts as histogramdd_from_bin_cts
-from mindtorch.composite.quantiles import nanquantile as nanquantile
-from mindtorch.composite.quantiles import nanquantile_number as nanquantile_number
-from mindtorch.composite.quantiles import nanquantile_number_out as nanquantile_number_out
-from mindtorch.composite.quantiles import nanquantile_out as nanquantile_out
-from mindtorch.composite.quantiles import quantile as quantile
-from mindtorch.composite.quantiles import quantile_number as quantile_number
-from mindtorch.composite.quantiles import quantile_number_out as quantile_number_out
-from mindtorch.composite.quantiles import quantile_out as quantile_out
-from mindtorch.composite.statistics import corrcoef as corrcoef
-from mindtorch.composite.statistics import cov as cov
-from mindtorch.composite.statistics import renorm as renorm
-from mindtorch.composite.statistics import renorm_ as renorm_
-from mindtorch.composite.statistics import renorm_out as renorm_out
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 
 Dims = int | Sequence[int] | None

@@ -15,9 +15,8 @@ from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.backends.sparsecpu.shapes import narrow_copy as narrow_copy_of_sparse
-from mindtorch.composite import out_forms
-from mindtorch.composite.unviewed import chunk_size
-from mindtorch.composite.unviewed import unsafe_chunk as unsafe_chunk
+from mindtorch.composite.common import out_forms
+from mindtorch.composite.view.unviewed import chunk_size
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import owner_of
 from mindtorch.dispatch.modes.torch_dispatch import is_wanted

@@ -6,7 +6,7 @@ from mindtorch._core import geometry
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 
 # -------------------- covariance --------------------

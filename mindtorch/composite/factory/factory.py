@@ -12,29 +12,6 @@ from mindtorch._core.layout import strided
 from mindtorch._core.memory_format import preserve_format
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite.ranges import linspace_tensors as linspace_tensors
-from mindtorch.composite.ranges import linspace_tensors_out as linspace_tensors_out
-from mindtorch.composite.ranges import logspace as logspace
-from mindtorch.composite.ranges import logspace_out as logspace_out
-from mindtorch.composite.ranges import logspace_tensors as logspace_tensors
-from mindtorch.composite.ranges import logspace_tensors_out as logspace_tensors_out
-from mindtorch.composite.ranges import range_from_to as range_from_to
-from mindtorch.composite.ranges import range_from_to_out as range_from_to_out
-from mindtorch.composite.ranges import range_inclusive as range_inclusive
-from mindtorch.composite.ranges import range_inclusive_out as range_inclusive_out
-from mindtorch.composite.windows import bartlett_window as bartlett_window
-from mindtorch.composite.windows import bartlett_window_periodic as bartlett_window_periodic
-from mindtorch.composite.windows import blackman_window as blackman_window
-from mindtorch.composite.windows import blackman_window_periodic as blackman_window_periodic
-from mindtorch.composite.windows import hamming_window as hamming_window
-from mindtorch.composite.windows import hamming_window_alpha as hamming_window_alpha
-from mindtorch.composite.windows import hamming_window_alpha_beta as hamming_window_alpha_beta
-from mindtorch.composite.windows import hamming_window_periodic as hamming_window_periodic
-from mindtorch.composite.windows import hann_window as hann_window
-from mindtorch.composite.windows import hann_window_periodic as hann_window_periodic
-from mindtorch.composite.windows import kaiser_window as kaiser_window
-from mindtorch.composite.windows import kaiser_window_beta as kaiser_window_beta
-from mindtorch.composite.windows import kaiser_window_periodic as kaiser_window_periodic
 from mindtorch.dispatch import ops
 
 # -------------------- from nothing --------------------

@@ -17,12 +17,7 @@ from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
 from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.backends.cpu.common.numbers import checked_number
-from mindtorch.composite import out_forms
-from mindtorch.composite.masked_indexing import chunk_cat as chunk_cat
-from mindtorch.composite.masked_indexing import unsafe_masked_index as unsafe_masked_index
-from mindtorch.composite.masked_indexing import (
-    unsafe_masked_index_put_accumulate as unsafe_masked_index_put_accumulate,
-)
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import without_levels
 from mindtorch.iterator import (

@@ -8,7 +8,7 @@ from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.promotion import can_cast, result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite import out_forms
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 
 

@@ -9,8 +9,8 @@ from mindtorch._core.dtype import c_name
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_castable, write_out
 from mindtorch.backends.cpu.common.casting import check_same
-from mindtorch.composite import out_forms
-from mindtorch.composite.decompositions import (
+from mindtorch.composite.common import out_forms
+from mindtorch.composite.linalg.decompositions import (
     cholesky,
     cholesky_inverse,
     cholesky_solve,

@@ -11,18 +11,7 @@ from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.history import check_recorded_write, mark_written
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite import out_forms
-from mindtorch.composite.activations import glu as glu
-from mindtorch.composite.activations import glu_backward as glu_backward
-from mindtorch.composite.activations import glu_out as glu_out
-from mindtorch.composite.activations import log_sigmoid_forward as log_sigmoid_forward
-from mindtorch.composite.activations import log_sigmoid_out as log_sigmoid_out
-from mindtorch.composite.activations import prelu as prelu
-from mindtorch.composite.activations import prelu_kernel_backward as prelu_kernel_backward
-from mindtorch.composite.random_slopes import rrelu as rrelu
-from mindtorch.composite.random_slopes import rrelu_ as rrelu_
-from mindtorch.composite.random_slopes import rrelu_with_noise as rrelu_with_noise
-from mindtorch.composite.random_slopes import rrelu_with_noise_backward as rrelu_with_noise_backward
+from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
 
 Number = bool | int | float | complex

@@ -15,15 +15,7 @@ from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written
 from mindtorch.backends.sparsecpu.copies import resize, resize_and_clear
-from mindtorch.composite.index_forms import convert_indices_from_coo_to_csr as convert_indices_from_coo_to_csr
-from mindtorch.composite.index_forms import convert_indices_from_csr_to_coo as convert_indices_from_csr_to_coo
-from mindtorch.composite.sparse_math import hspmm as hspmm
-from mindtorch.composite.sparse_math import product_of_sparse, product_with_dense
-from mindtorch.composite.sparse_math import smm as smm
-from mindtorch.composite.sparse_math import sparse_log_softmax as sparse_log_softmax
-from mindtorch.composite.sparse_math import sparse_softmax as sparse_softmax
-from mindtorch.composite.sparse_math import spdiags as spdiags
-from mindtorch.composite.sparse_math import sspaddmm as sspaddmm
+from mindtorch.composite.sparse.sparse_math import product_of_sparse, product_with_dense
 from mindtorch.dispatch import ops
 
 

@@ -1,0 +1,1 @@
+"""What the composite ops of several families share."""

@@ -1,0 +1,1 @@
+"""The factory ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The fft ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The foreach ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The indexing ops that are written in other ops."""

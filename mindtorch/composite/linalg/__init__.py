@@ -1,0 +1,1 @@
+"""The linalg ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The loss ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The nn ops that are written in other ops."""

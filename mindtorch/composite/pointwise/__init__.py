@@ -1,0 +1,1 @@
+"""The pointwise ops that are written in other ops."""

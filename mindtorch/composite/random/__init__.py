@@ -1,0 +1,1 @@
+"""The random ops that are written in other ops."""

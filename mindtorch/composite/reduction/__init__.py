@@ -1,0 +1,1 @@
+"""The reduction ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The sparse ops that are written in other ops."""

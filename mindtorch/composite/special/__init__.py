@@ -1,0 +1,1 @@
+"""The special ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The view ops that are written in other ops."""
