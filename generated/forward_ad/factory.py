@@ -3,7 +3,7 @@
 """Forward-mode derivatives of the factory ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import factory as functions
-from mindtorch.autograd.formulas.factory import copy_jvp, fill_jvp
+from mindtorch.autograd.formulas.factory.factory import copy_jvp, fill_jvp
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import zeros_for
 

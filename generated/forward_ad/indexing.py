@@ -4,7 +4,7 @@
 
 from mindtorch._generated.ops import indexing as functions
 from mindtorch.autograd.formulas.common import maybe_multiply, no_forward_derivative
-from mindtorch.autograd.formulas.scatter import index_reduce_jvp, scatter_reduce_jvp
+from mindtorch.autograd.formulas.indexing.scatter import index_reduce_jvp, scatter_reduce_jvp
 from mindtorch.dispatch.modes.tangents import zeros_for
 
 

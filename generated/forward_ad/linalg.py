@@ -3,7 +3,7 @@
 """Forward-mode derivatives of the linalg ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch.autograd.formulas.common import maybe_multiply, no_forward_derivative
-from mindtorch.autograd.formulas.decompositions import (
+from mindtorch.autograd.formulas.linalg.decompositions import (
     cholesky_jvp,
     det_jvp,
     inv_jvp,
@@ -18,9 +18,9 @@ from mindtorch.autograd.formulas.decompositions import (
     solve_jvp,
     solve_triangular_jvp,
 )
-from mindtorch.autograd.formulas.reflections import householder_product_jvp
-from mindtorch.autograd.formulas.solvers import lu_solve_jvp, lu_unpack_jvp
-from mindtorch.autograd.formulas.spectral import (
+from mindtorch.autograd.formulas.linalg.householder import householder_product_jvp
+from mindtorch.autograd.formulas.linalg.solvers import lu_solve_jvp, lu_unpack_jvp
+from mindtorch.autograd.formulas.linalg.spectral import (
     eig_values_jvp,
     eig_vectors_jvp,
     eigh_values_jvp,

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """Forward-mode derivatives of the loss ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas.loss import (
+from mindtorch.autograd.formulas.loss.loss import (
     bce_double_backward_self,
     bce_double_backward_target,
     bce_jvp,

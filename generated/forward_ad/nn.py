@@ -3,17 +3,21 @@
 """Forward-mode derivatives of the nn ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import nn as functions
-from mindtorch.autograd.formulas.attention import attention_jvp
 from mindtorch.autograd.formulas.common import channel_dims, no_forward_derivative
-from mindtorch.autograd.formulas.convolution import (
+from mindtorch.autograd.formulas.nn.attention import attention_jvp
+from mindtorch.autograd.formulas.nn.convolution import (
     convolution_bias_grad_jvp,
     convolution_input_grad_jvp,
     convolution_jvp,
     convolution_weight_grad_jvp,
 )
-from mindtorch.autograd.formulas.grids import grid_sampler_grid_grad_jvp, grid_sampler_input_grad_jvp, grid_sampler_jvp
-from mindtorch.autograd.formulas.nn import dropout_backward, max_pool_pick
-from mindtorch.autograd.formulas.normalization import (
+from mindtorch.autograd.formulas.nn.grids import (
+    grid_sampler_grid_grad_jvp,
+    grid_sampler_input_grad_jvp,
+    grid_sampler_jvp,
+)
+from mindtorch.autograd.formulas.nn.nn import dropout_backward, max_pool_pick
+from mindtorch.autograd.formulas.nn.normalization import (
     batch_norm_input_grad_jvp,
     batch_norm_jvp,
     batch_norm_weight_grad_jvp,
@@ -22,7 +26,7 @@ from mindtorch.autograd.formulas.normalization import (
     layer_norm_weight_grad_jvp,
     sum_leading,
 )
-from mindtorch.autograd.formulas.recurrent import gru_cell_jvp, lstm_cell_jvp
+from mindtorch.autograd.formulas.nn.recurrent import gru_cell_jvp, lstm_cell_jvp
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import zeros_for
 

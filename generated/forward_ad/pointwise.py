@@ -3,7 +3,8 @@
 """Forward-mode derivatives of the pointwise ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import pointwise as functions
-from mindtorch.autograd.formulas.activation import (
+from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, no_forward_derivative, scaled
+from mindtorch.autograd.formulas.pointwise.activation import (
     elu_double_backward,
     gelu_double_backward,
     log_sigmoid_double_backward,
@@ -12,8 +13,7 @@ from mindtorch.autograd.formulas.activation import (
     silu_formula_backward,
     softplus_double_backward,
 )
-from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, no_forward_derivative, scaled
-from mindtorch.autograd.formulas.pointwise import (
+from mindtorch.autograd.formulas.pointwise.pointwise import (
     LOG_10,
     LOG_2,
     abs_jvp,
@@ -33,7 +33,7 @@ from mindtorch.autograd.formulas.pointwise import (
     sgn_backward,
     sinc_backward,
 )
-from mindtorch.autograd.formulas.sparse import log1p_backward
+from mindtorch.autograd.formulas.sparse.sparse import log1p_backward
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 

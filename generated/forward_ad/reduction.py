@@ -4,7 +4,7 @@
 
 from mindtorch._generated.ops import reduction as functions
 from mindtorch.autograd.formulas.common import conj, no_forward_derivative
-from mindtorch.autograd.formulas.reduction import (
+from mindtorch.autograd.formulas.reduction.reduction import (
     extremum_along_jvp,
     extremum_of_all_jvp,
     logsumexp_jvp,
@@ -18,7 +18,7 @@ from mindtorch.autograd.formulas.reduction import (
     var_jvp,
     vector_norm_jvp,
 )
-from mindtorch.autograd.formulas.running import cumprod_jvp, logcumsumexp_jvp
+from mindtorch.autograd.formulas.reduction.running import cumprod_jvp, logcumsumexp_jvp
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 

@@ -3,7 +3,7 @@
 """Forward-mode derivatives of the special ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch.autograd.formulas.common import conj
-from mindtorch.autograd.formulas.special import (
+from mindtorch.autograd.formulas.special.special import (
     SQRT_PI,
     SQRT_TWO_PI,
     i1_backward,

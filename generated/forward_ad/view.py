@@ -3,7 +3,7 @@
 """Forward-mode derivatives of the view ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import view as functions
-from mindtorch.autograd.formulas.view import as_strided_scatter_jvp
+from mindtorch.autograd.formulas.view.view import as_strided_scatter_jvp
 from mindtorch.dispatch.modes.tangents import zeros_for
 
 

@@ -9,7 +9,7 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
-from mindtorch.autograd.formulas.fft import fft_c2r_backward, fft_r2c_backward
+from mindtorch.autograd.formulas.fft.fft import fft_c2r_backward, fft_r2c_backward
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

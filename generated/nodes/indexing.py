@@ -10,7 +10,7 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import conj, maybe_multiply
-from mindtorch.autograd.formulas.indexing import (
+from mindtorch.autograd.formulas.indexing.indexing import (
     block_diag_backward,
     cat_backward,
     gather_backward,
@@ -25,7 +25,11 @@ from mindtorch.autograd.formulas.indexing import (
     stack_backward,
     take_backward,
 )
-from mindtorch.autograd.formulas.scatter import index_add_backward, index_reduce_backward, scatter_reduce_backward
+from mindtorch.autograd.formulas.indexing.scatter import (
+    index_add_backward,
+    index_reduce_backward,
+    scatter_reduce_backward,
+)
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

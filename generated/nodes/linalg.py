@@ -10,7 +10,7 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import conj, maybe_multiply, no_backward_derivative
-from mindtorch.autograd.formulas.decompositions import (
+from mindtorch.autograd.formulas.linalg.decompositions import (
     cholesky_backward,
     det_backward,
     inv_backward,
@@ -22,9 +22,9 @@ from mindtorch.autograd.formulas.decompositions import (
     solve_backward,
     solve_triangular_backward,
 )
-from mindtorch.autograd.formulas.linalg import cdist_grads, mm_mat2_backward, mm_self_backward, pdist_backward
-from mindtorch.autograd.formulas.reflections import householder_product_backward, ormqr_backward
-from mindtorch.autograd.formulas.solvers import (
+from mindtorch.autograd.formulas.linalg.householder import householder_product_backward, ormqr_backward
+from mindtorch.autograd.formulas.linalg.linalg import cdist_grads, mm_mat2_backward, mm_self_backward, pdist_backward
+from mindtorch.autograd.formulas.linalg.solvers import (
     cholesky_inverse_backward,
     cholesky_solve_backward,
     lstsq_backward,
@@ -33,7 +33,7 @@ from mindtorch.autograd.formulas.solvers import (
     pinv_backward,
     triangular_solve_backward,
 )
-from mindtorch.autograd.formulas.spectral import eig_backward, eigh_backward, svd_backward
+from mindtorch.autograd.formulas.linalg.spectral import eig_backward, eigh_backward, svd_backward
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

@@ -9,7 +9,7 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
-from mindtorch.autograd.formulas.loss import (
+from mindtorch.autograd.formulas.loss.loss import (
     bce_double_backward_grad_output,
     bce_double_backward_self,
     bce_double_backward_target,

@@ -9,11 +9,11 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
-from mindtorch.autograd.formulas.attention import attention_grads
 from mindtorch.autograd.formulas.common import no_backward_derivative, zeros_of_any_sample
-from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
-from mindtorch.autograd.formulas.grids import grid_sampler_double_backward
-from mindtorch.autograd.formulas.nn import (
+from mindtorch.autograd.formulas.nn.attention import attention_grads
+from mindtorch.autograd.formulas.nn.convolution import convolution_double_backward, convolution_grads
+from mindtorch.autograd.formulas.nn.grids import grid_sampler_double_backward
+from mindtorch.autograd.formulas.nn.nn import (
     affine_grid_backward,
     dropout_backward,
     embedding_backward,
@@ -21,14 +21,14 @@ from mindtorch.autograd.formulas.nn import (
     embedding_dense_double_backward,
     max_pool_pick,
 )
-from mindtorch.autograd.formulas.normalization import (
+from mindtorch.autograd.formulas.nn.normalization import (
     batch_norm_double_backward,
     batch_norm_grads,
     group_norm_grads,
     layer_norm_double_backward,
     layer_norm_grads,
 )
-from mindtorch.autograd.formulas.recurrent import gru_cell_grads, lstm_cell_grads
+from mindtorch.autograd.formulas.nn.recurrent import gru_cell_grads, lstm_cell_grads
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

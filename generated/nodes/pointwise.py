@@ -9,7 +9,15 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
-from mindtorch.autograd.formulas.activation import (
+from mindtorch.autograd.formulas.common import (
+    conj,
+    divided,
+    maybe_multiply,
+    no_backward_derivative,
+    scaled,
+    zeros_of_any_sample,
+)
+from mindtorch.autograd.formulas.pointwise.activation import (
     elu_double_backward,
     falling_slopes,
     gelu_double_backward,
@@ -22,15 +30,7 @@ from mindtorch.autograd.formulas.activation import (
     silu_formula_backward,
     softplus_double_backward,
 )
-from mindtorch.autograd.formulas.common import (
-    conj,
-    divided,
-    maybe_multiply,
-    no_backward_derivative,
-    scaled,
-    zeros_of_any_sample,
-)
-from mindtorch.autograd.formulas.pointwise import (
+from mindtorch.autograd.formulas.pointwise.pointwise import (
     LOG_10,
     LOG_2,
     acosh_backward,
@@ -53,7 +53,7 @@ from mindtorch.autograd.formulas.pointwise import (
     sgn_backward,
     sinc_backward,
 )
-from mindtorch.autograd.formulas.sparse import log1p_backward
+from mindtorch.autograd.formulas.sparse.sparse import log1p_backward
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

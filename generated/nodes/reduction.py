@@ -10,8 +10,8 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import divided
-from mindtorch.autograd.formulas.linalg import dist_grads, renorm_backward
-from mindtorch.autograd.formulas.reduction import (
+from mindtorch.autograd.formulas.linalg.linalg import dist_grads, renorm_backward
+from mindtorch.autograd.formulas.reduction.reduction import (
     aminmax_backward,
     cumsum_backward,
     extremal_reduction_backward,
@@ -31,7 +31,7 @@ from mindtorch.autograd.formulas.reduction import (
     var_mean_backward,
     vector_norm_backward,
 )
-from mindtorch.autograd.formulas.running import cumprod_grad, logcumsumexp_backward
+from mindtorch.autograd.formulas.reduction.running import cumprod_grad, logcumsumexp_backward
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

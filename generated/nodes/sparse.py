@@ -10,7 +10,12 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import conj, maybe_multiply
-from mindtorch.autograd.formulas.sparse import sparse_values_backward, to_dense_backward, to_layout_of, values_backward
+from mindtorch.autograd.formulas.sparse.sparse import (
+    sparse_values_backward,
+    to_dense_backward,
+    to_layout_of,
+    values_backward,
+)
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

@@ -11,7 +11,7 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 from mindtorch._support.errors import derivative_not_implemented
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import no_backward_derivative
-from mindtorch.autograd.formulas.special import (
+from mindtorch.autograd.formulas.special.special import (
     SQRT_PI,
     SQRT_TWO_PI,
     i1_backward,

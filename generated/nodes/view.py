@@ -9,7 +9,7 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
-from mindtorch.autograd.formulas.view import (
+from mindtorch.autograd.formulas.view.view import (
     add_batch_dim,
     as_strided_backward,
     as_strided_scatter_backward,

@@ -13,8 +13,8 @@ from mindtorch._core.tensor import Tensor
 from mindtorch._support.numpy_functions import is_within
 from mindtorch.autograd._engine.history import check_recorded_write, edge_of
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
-from mindtorch.autograd.formulas.reduction import pick_backward
+from mindtorch.autograd.formulas.indexing.indexing import gather_grad, index_select_grad
+from mindtorch.autograd.formulas.reduction.reduction import pick_backward
 from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.composite.common import out_forms

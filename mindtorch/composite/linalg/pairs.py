@@ -5,7 +5,7 @@ from __future__ import annotations
 from mindtorch._core.autograd_meta import takes_part
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.tensor import Tensor
-from mindtorch.autograd.formulas.linalg import differences_of_rows, pairs_of_rows
+from mindtorch.autograd.formulas.linalg.linalg import differences_of_rows, pairs_of_rows
 from mindtorch.dispatch import ops
 
 

@@ -9,7 +9,7 @@ from mindtorch._core import geometry
 from mindtorch._core.dtype import bfloat16, float16, float32
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.tensor import Tensor
-from mindtorch.autograd.formulas.attention import later_keys, repeat_heads, scale_of
+from mindtorch.autograd.formulas.nn.attention import later_keys, repeat_heads, scale_of
 from mindtorch.backends.attention_choice import SDPBackend, is_allowed
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.dispatch import ops

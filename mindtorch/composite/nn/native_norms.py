@@ -13,7 +13,7 @@ from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.strided import laid_out
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support.float_errors import quiet
-from mindtorch.autograd.formulas.normalization import statistics_with_history
+from mindtorch.autograd.formulas.nn.normalization import statistics_with_history
 from mindtorch.backends import image_layout
 from mindtorch.composite.nn.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops

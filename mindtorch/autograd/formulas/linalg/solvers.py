@@ -4,7 +4,7 @@ Of A X = B, the gradient of B is A^-H g and that of A is -(A^-H g) X^H; the fact
 """
 
 from mindtorch.autograd.formulas.common import sum_of_given
-from mindtorch.autograd.formulas.decompositions import _triangle
+from mindtorch.autograd.formulas.linalg.decompositions import _triangle
 from mindtorch.dispatch import ops
 
 

@@ -6,7 +6,7 @@ from mindtorch._core import state
 from mindtorch._core.fast_path import common_kind
 from mindtorch._core.tensor import wrap
 from mindtorch.autograd.formulas.common import conj, real, wrapped
-from mindtorch.autograd.formulas.reduction import vector_norm_backward
+from mindtorch.autograd.formulas.reduction.reduction import vector_norm_backward
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
 
