@@ -1,8 +1,8 @@
 """What changed in the code that ops run: helpers of formulas, kernels, composite functions and shape rules.
 
-Code is compared as Python reads it, without comments, docstrings and annotations. An op runs the functions that its
-entries name, and what these use in their own file or import from the same backend, or from the other composite
-functions or helpers. What has changed is reported once, however many ops run it.
+Code is compared as Python reads it, without comments, docstrings and annotations, and modules may move to other
+folders. An op runs the functions that its entries name, and what these use in their own file or import from the same
+backend, or from the other composite functions or helpers. What has changed is reported once, however many ops run it.
 """
 
 from __future__ import annotations
@@ -160,8 +160,12 @@ def _used(file: str, name: str, statement: ast.stmt, model: Model) -> Iterator[P
 
 def _folder(path: str, project: Project) -> str:
     """The folder of all kernels of a backend, of all composite functions or helpers; of another file its own."""
-    folders = (*project.backends.values(), project.composites, project.formulas.removesuffix(".py"))
-    return next((each for each in folders if path.startswith((f"{each}/", f"{each}.py"))), dirname(path))
+    inside = (each for each in _folders(project) if path.startswith((f"{each}/", f"{each}.py")))
+    return next(inside, dirname(path))
+
+
+def _folders(project: Project) -> tuple[str, ...]:
+    return *project.backends.values(), project.composites, project.formulas.removesuffix(".py")
 
 
 def _reached(start: Place, callers: Mapping[Place, list[Place]]) -> set[Place]:
@@ -215,7 +219,8 @@ def _is_changed(place: Place, old: Model, new_place: Place, new: Model) -> bool:
     if is_imported and (was_imported or place.file != new_place.file):
         return False
     before, after = _definition(place, old), _definition(new_place, new)
-    return not isinstance(after, ast.ImportFrom) and _differ(before, after)
+    packages = tuple(f"{new.project.module_of(folder)}." for folder in _folders(new.project))
+    return not isinstance(after, ast.ImportFrom) and _differ(before, after, packages)
 
 
 def _definition(place: Place, model: Model) -> ast.stmt:
@@ -225,18 +230,29 @@ def _definition(place: Place, model: Model) -> ast.stmt:
     return model.sources.get(origin.file, {}).get(origin.name, statement) if origin else statement
 
 
-def _differ(old: ast.stmt, new: ast.stmt) -> bool:
-    """Whether two trees differ in what has an effect."""
+def _differ(old: ast.stmt, new: ast.stmt, packages: tuple[str, ...]) -> bool:
+    """Whether two trees differ in what has an effect. Modules may move inside of ``packages``."""
     waiting: list[tuple[object, object]] = [(old, new)]  # no recursion: expressions can be too deep for it
     while waiting:
         before, after = waiting.pop()
         parts, others = _parts(before), _parts(after)
         if type(before) is not type(after) or len(parts) != len(others):
             return True
-        if not isinstance(before, (ast.AST, list)) and before != after:
+        if not isinstance(before, (ast.AST, list)) and before != after and not _is_moved(before, after, packages):
             return True
         waiting += zip(parts, others)
     return False
+
+
+def _is_moved(before: object, after: object, packages: tuple[str, ...]) -> bool:
+    """Whether both are texts with the name of one module, in another folder of the same package."""
+    if not (isinstance(before, str) and isinstance(after, str)) or _last_part(before) != _last_part(after):
+        return False
+    return any(before.startswith(package) and after.startswith(package) for package in packages)
+
+
+def _last_part(module: str) -> str:
+    return module.rpartition(".")[2]
 
 
 def _parts(value: object) -> list[object]:

@@ -32,7 +32,12 @@ SUMS = (
 LOOPS = "def loop(*operands):\n    return operands\n"
 EXP = "\n\ndef exp(input):\n    return add(input, input)\n"
 POWERS = f"from {CPU.replace('/', '.')}.sums import add\n{EXP}"
-SQUARES = "def square(input):\n    return input * input\n"
+SQUARES = """_loops = kernels_in("mindtorch.backends.cpu.common.loops")
+
+
+def square(input):
+    return _loops.loop(input * input)
+"""
 FORMS = "def square_out(input, out):\n    return out\n"
 
 
@@ -86,7 +91,7 @@ def test_two_functions_of_one_name(tmp_path):
         (
             "E081",
             "ops.yaml:12:14",
-            f"two functions are called 'square': {COMPOSITE}/squares.py:1:1 and {COMPOSITE}/twice.py:1:1",
+            f"two functions are called 'square': {COMPOSITE}/squares.py:4:1 and {COMPOSITE}/twice.py:6:1",
             hint,
         ),
     ]
@@ -127,14 +132,18 @@ def test_where_a_family_is(tmp_path):
             {"mindtorch__composite__pointwise__squares": SQUARES.replace("*", "+")},
             ["square: the composite function `square` has changed"],
         ),
+        (
+            {"mindtorch__composite__pointwise__squares": SQUARES.replace(".loops", ".sums")},
+            ["square: `_loops` has changed, which the composite function uses"],
+        ),
     ],
-    ids=("moved", "changed kernel", "changed composite function"),
+    ids=("moved", "changed kernel", "changed composite function", "another module"),
 )
 def test_files_that_become_folders(tmp_path, changed, expected):
     one_file = {
         "mindtorch__backends__cpu__loops": LOOPS,
         "mindtorch__backends__cpu__pointwise": SUMS.replace(".common", "") + EXP,
-        "mindtorch__composite__pointwise": f"{SQUARES}\n\n{FORMS}",
+        "mindtorch__composite__pointwise": f"{SQUARES.replace('.common', '')}\n\n{FORMS}",
     }
     old = load_project(tmp_path / "old", OPS, "[]", **one_file)
     new = load_project(tmp_path / "new", OPS, "[]", **folders(**changed))

@@ -1,4 +1,4 @@
-"""The CPU backend: kernels over NumPy arrays, one module per family and helper modules."""
+"""The CPU backend: kernels over NumPy arrays, a folder for each family, and `common` for what several families share."""
 
 
 def get_cpu_capability() -> str:

@@ -1,4 +1,4 @@
-"""Ops of the nn family that are written in other ops: convolutions by name; the rest is next door."""
+"""Ops of the nn family that are written in other ops: convolutions by name."""
 
 from __future__ import annotations
 

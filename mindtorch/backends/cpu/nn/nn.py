@@ -1,4 +1,4 @@
-"""Kernels of the nn family: convolution, normalization, embedding, dropout and padding; the others are next door.
+"""Kernels of the nn family: convolution, normalization, embedding, dropout and padding.
 
 A kernel checks its arguments with torch's texts, widens half precision and hands over to the arithmetic next door.
 """
