@@ -204,4 +204,4 @@ def test_without_a_kernel_it_says_which_is_missing(copy, tmp_path):
     call = "import mindtorch as torch; torch.exp2(torch.ones(1))"
     done = attempt(sys.executable, "-c", call, cwd=tmp_path / "copy")
     assert "NotImplementedError" in done.stderr
-    assert KERNELS in done.stderr
+    assert f"{KERNELS.rpartition('/')[0]}/" in done.stderr
