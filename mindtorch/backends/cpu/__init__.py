@@ -1,4 +1,4 @@
-"""The CPU backend: kernels over NumPy arrays, a folder for each family, and `common` for what several families share."""
+"""The CPU backend: kernels of NumPy arrays, a folder for each family, and `common` for what several families share."""
 
 
 def get_cpu_capability() -> str:
