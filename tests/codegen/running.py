@@ -21,7 +21,7 @@ class Running:
     def __init__(self, root, ops, monkeypatch, **composite_functions):
         for name, function in composite_functions.items():
             monkeypatch.setattr(composites, name, function, raising=False)
-        sources = {"mindtorch__composite__view": _as_source(composite_functions)}
+        sources = {"mindtorch__composite__view__view": _as_source(composite_functions)}
         model = load(write_project(root, ops, "[]", **sources))
         self.files = emit_all(model)
         self.functions = self._module("ops")

@@ -91,7 +91,7 @@ def test_two_functions_of_one_name(tmp_path):
         (
             "E081",
             "ops.yaml:12:14",
-            f"two functions are called 'square': {COMPOSITE}/squares.py:4:1 and {COMPOSITE}/twice.py:6:1",
+            f"two functions are called 'square': {COMPOSITE}/squares.py:4:1 and {COMPOSITE}/twice.py:4:1",
             hint,
         ),
     ]
