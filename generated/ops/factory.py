@@ -18,7 +18,11 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import factory as composite
+from mindtorch.composite.factory import (
+    factory as composite_factory,
+    ranges as composite_ranges,
+    windows as composite_windows,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -456,7 +460,7 @@ def arange_default_out(end, *, out):
         raise refused(error, arange_default_out, end, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::arange", (out,))
-    result = composite.arange_end_out(end, out=out)
+    result = composite_factory.arange_end_out(end, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::arange", (out,))
     return result
@@ -795,7 +799,7 @@ def linspace_Tensor_Tensor(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.linspace_tensors(
+        result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -823,7 +827,7 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linspace_Tensor_Tensor_out, start, end, steps, out=out)
     refuse_unwritable("aten::linspace", (out,), start, end)
-    result = composite.linspace_tensors_out(start, end, steps, out=out)
+    result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
     record_refusal("aten::linspace", (out,), start, end)
     return result
 
@@ -885,7 +889,7 @@ def linspace_Tensor_Scalar(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.linspace_tensors(
+        result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -913,7 +917,7 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linspace_Tensor_Scalar_out, start, end, steps, out=out)
     refuse_unwritable("aten::linspace", (out,), start)
-    result = composite.linspace_tensors_out(start, end, steps, out=out)
+    result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
     record_refusal("aten::linspace", (out,), start)
     return result
 
@@ -975,7 +979,7 @@ def linspace_Scalar_Tensor(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.linspace_tensors(
+        result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1091,7 +1095,7 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linspace_Scalar_Tensor_out, start, end, steps, out=out)
     refuse_unwritable("aten::linspace", (out,), end)
-    result = composite.linspace_tensors_out(start, end, steps, out=out)
+    result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
     record_refusal("aten::linspace", (out,), end)
     return result
 
@@ -1156,7 +1160,7 @@ def logspace_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.logspace(
+        result = composite_ranges.logspace(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1187,7 +1191,7 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
         raise refused(error, logspace_default_out, start, end, steps, base, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::logspace", (out,))
-    result = composite.logspace_out(start, end, steps, base, out=out)
+    result = composite_ranges.logspace_out(start, end, steps, base, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::logspace", (out,))
     return result
@@ -1277,7 +1281,7 @@ def logspace_Tensor_Tensor(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.logspace_tensors(
+        result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1309,7 +1313,7 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
     refuse_unwritable("aten::logspace", (out,), start, end)
-    result = composite.logspace_tensors_out(start, end, steps, base, out=out)
+    result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
     record_refusal("aten::logspace", (out,), start, end)
     return result
 
@@ -1386,7 +1390,7 @@ def logspace_Scalar_Tensor(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.logspace_tensors(
+        result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1418,7 +1422,7 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
     refuse_unwritable("aten::logspace", (out,), end)
-    result = composite.logspace_tensors_out(start, end, steps, base, out=out)
+    result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
     record_refusal("aten::logspace", (out,), end)
     return result
 
@@ -1495,7 +1499,7 @@ def logspace_Tensor_Scalar(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.logspace_tensors(
+        result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1629,7 +1633,7 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
     refuse_unwritable("aten::logspace", (out,), start)
-    result = composite.logspace_tensors_out(start, end, steps, base, out=out)
+    result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
     record_refusal("aten::logspace", (out,), start)
     return result
 
@@ -1678,7 +1682,7 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
             requires_grad=requires_grad,
         )
     try:
-        result = composite.range_inclusive(
+        result = composite_ranges.range_inclusive(
             start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1707,7 +1711,7 @@ def range_out(start, end, step=1, *, out):
         raise refused(error, range_out, start, end, step, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::range", (out,))
-    result = composite.range_inclusive_out(start, end, step, out=out)
+    result = composite_ranges.range_inclusive_out(start, end, step, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::range", (out,))
     return result
@@ -1753,7 +1757,9 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
             requires_grad=requires_grad,
         )
     try:
-        result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_ranges.range_from_to(
+            start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
     except CALL_ERRORS as error:
         raise explained(error, range_default, (range_default,), (start, end), {}) from None
     if pin_memory:
@@ -1778,7 +1784,7 @@ def range_default_out(start, end, *, out):
         raise refused(error, range_default_out, start, end, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::range", (out,))
-    result = composite.range_from_to_out(start, end, out=out)
+    result = composite_ranges.range_from_to_out(start, end, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::range", (out,))
     return result
@@ -1997,7 +2003,9 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
             requires_grad=requires_grad,
         )
     try:
-        result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_windows.hann_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
     except CALL_ERRORS as error:
         raise explained(error, hann_window_default, (hann_window_default,), (window_length,), {}) from None
     if pin_memory:
@@ -2044,7 +2052,7 @@ def hann_window_periodic(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.hann_window_periodic(
+        result = composite_windows.hann_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2127,7 +2135,7 @@ def hamming_window_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.hamming_window(
+        result = composite_windows.hamming_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2176,7 +2184,7 @@ def hamming_window_periodic(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.hamming_window_periodic(
+        result = composite_windows.hamming_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2231,7 +2239,7 @@ def hamming_window_periodic_alpha(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.hamming_window_alpha(
+        result = composite_windows.hamming_window_alpha(
             window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2290,7 +2298,7 @@ def hamming_window_periodic_alpha_beta(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.hamming_window_alpha_beta(
+        result = composite_windows.hamming_window_alpha_beta(
             window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2420,7 +2428,7 @@ def blackman_window_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.blackman_window(
+        result = composite_windows.blackman_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2469,7 +2477,7 @@ def blackman_window_periodic(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.blackman_window_periodic(
+        result = composite_windows.blackman_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2554,7 +2562,7 @@ def bartlett_window_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.bartlett_window(
+        result = composite_windows.bartlett_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2603,7 +2611,7 @@ def bartlett_window_periodic(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.bartlett_window_periodic(
+        result = composite_windows.bartlett_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2688,7 +2696,7 @@ def kaiser_window_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.kaiser_window(
+        result = composite_windows.kaiser_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2737,7 +2745,7 @@ def kaiser_window_periodic(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.kaiser_window_periodic(
+        result = composite_windows.kaiser_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -2792,7 +2800,7 @@ def kaiser_window_beta(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.kaiser_window_beta(
+        result = composite_windows.kaiser_window_beta(
             window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -3212,7 +3220,9 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             requires_grad=requires_grad,
         )
     try:
-        result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_factory.new_empty(
+            input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
     except CALL_ERRORS as error:
         raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
     if pin_memory:
@@ -3273,7 +3283,7 @@ def new_empty_strided(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.new_empty_strided(
+        result = composite_factory.new_empty_strided(
             input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -3334,7 +3344,9 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             requires_grad=requires_grad,
         )
     try:
-        result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_factory.new_zeros(
+            input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
     except CALL_ERRORS as error:
         raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
     if pin_memory:
@@ -3393,7 +3405,9 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             requires_grad=requires_grad,
         )
     try:
-        result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_factory.new_ones(
+            input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
     except CALL_ERRORS as error:
         raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
     if pin_memory:
@@ -3452,7 +3466,7 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             requires_grad=requires_grad,
         )
     try:
-        result = composite.new_full(
+        result = composite_factory.new_full(
             input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -3684,7 +3698,7 @@ def to_dtype_layout(
             copy=copy,
             memory_format=memory_format,
         )
-    return composite.to_dtype_layout(
+    return composite_factory.to_dtype_layout(
         input,
         dtype=dtype,
         layout=layout,
@@ -3711,7 +3725,7 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
             copy = bool_of(copy, "to", "copy", 5)
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_device, input, device, dtype, non_blocking, copy, memory_format)
-    return composite.to_device(input, device, dtype, non_blocking, copy, memory_format)
+    return composite_factory.to_device(input, device, dtype, non_blocking, copy, memory_format)
 
 
 def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
@@ -3729,7 +3743,7 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
             copy = bool_of(copy, "to", "copy", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_dtype, input, dtype, non_blocking, copy, memory_format)
-    return composite.to_dtype(input, dtype, non_blocking, copy, memory_format)
+    return composite_factory.to_dtype(input, dtype, non_blocking, copy, memory_format)
 
 
 def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
@@ -3747,7 +3761,7 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
             copy = bool_of(copy, "to", "copy", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_other, input, other, non_blocking, copy, memory_format)
-    return composite.to_other(input, other, non_blocking, copy, memory_format)
+    return composite_factory.to_other(input, other, non_blocking, copy, memory_format)
 
 
 def to(*args, **kwargs):
@@ -3774,7 +3788,7 @@ def type_as(input, other):
         return raise_bad_argument(type_as, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(type_as, input, other)
-    return composite.type_as(input, other)
+    return composite_factory.type_as(input, other)
 
 
 _fill_Scalar_kernels = kernel_table("fill.Scalar")
@@ -4036,10 +4050,10 @@ def polar(abs, angle, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (abs_edge or None, angle_edge or None)
     if node is not None:
-        result = recorded(node, composite.polar, abs, angle)
+        result = recorded(node, composite_factory.polar, abs, angle)
         node.kept = (save_output(node, result),)
         return result
-    return composite.polar(abs, angle)
+    return composite_factory.polar(abs, angle)
 
 
 def polar_out(abs, angle, *, out):
@@ -4054,7 +4068,7 @@ def polar_out(abs, angle, *, out):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     if abs._mt_edge is not None or angle._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("polar", abs, angle, out)
-    return composite.polar_out(abs, angle, out=out)
+    return composite_factory.polar_out(abs, angle, out=out)
 
 
 def empty_permuted(
@@ -4094,7 +4108,7 @@ def empty_permuted(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.empty_permuted(
+        result = composite_factory.empty_permuted(
             size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -4145,7 +4159,7 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             requires_grad=requires_grad,
         )
     try:
-        result = composite.tril_indices(
+        result = composite_factory.tril_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -4196,7 +4210,7 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             requires_grad=requires_grad,
         )
     try:
-        result = composite.triu_indices(
+        result = composite_factory.triu_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:

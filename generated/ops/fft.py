@@ -17,7 +17,11 @@ from mindtorch.autograd._engine.history import edge_of, mark_written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import flagged, record_refusal, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import fft as composite
+from mindtorch.composite.fft import (
+    fft as composite_fft,
+    short_time as composite_short_time,
+    spectra as composite_spectra,
+)
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
     CALL_ERRORS,
@@ -267,7 +271,7 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_fft, input, n, dim, norm, out=out)
     try:
-        return composite.fft(input, n, dim, norm)
+        return composite_fft.fft(input, n, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_fft, (fft_fft,), (input, n, dim, norm), {}) from None
 
@@ -291,7 +295,7 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
         raise refused(error, fft_fft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_fft", input, out)
-    return composite.fft_out(input, n, dim, norm, out=out)
+    return composite_fft.fft_out(input, n, dim, norm, out=out)
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -314,7 +318,7 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ifft, input, n, dim, norm, out=out)
     try:
-        return composite.ifft(input, n, dim, norm)
+        return composite_fft.ifft(input, n, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_ifft, (fft_ifft,), (input, n, dim, norm), {}) from None
 
@@ -338,7 +342,7 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
         raise refused(error, fft_ifft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ifft", input, out)
-    return composite.ifft_out(input, n, dim, norm, out=out)
+    return composite_fft.ifft_out(input, n, dim, norm, out=out)
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -361,7 +365,7 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_rfft, input, n, dim, norm, out=out)
     try:
-        return composite.rfft(input, n, dim, norm)
+        return composite_fft.rfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_rfft, (fft_rfft,), (input, n, dim, norm), {}) from None
 
@@ -385,7 +389,7 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
         raise refused(error, fft_rfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_rfft", input, out)
-    return composite.rfft_out(input, n, dim, norm, out=out)
+    return composite_fft.rfft_out(input, n, dim, norm, out=out)
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -408,7 +412,7 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_irfft, input, n, dim, norm, out=out)
     try:
-        return composite.irfft(input, n, dim, norm)
+        return composite_fft.irfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_irfft, (fft_irfft,), (input, n, dim, norm), {}) from None
 
@@ -432,7 +436,7 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
         raise refused(error, fft_irfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_irfft", input, out)
-    return composite.irfft_out(input, n, dim, norm, out=out)
+    return composite_fft.irfft_out(input, n, dim, norm, out=out)
 
 
 def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -455,7 +459,7 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_hfft, input, n, dim, norm, out=out)
     try:
-        return composite.hfft(input, n, dim, norm)
+        return composite_spectra.hfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_hfft, (fft_hfft,), (input, n, dim, norm), {}) from None
 
@@ -479,7 +483,7 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
         raise refused(error, fft_hfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_hfft", input, out)
-    return composite.hfft_out(input, n, dim, norm, out=out)
+    return composite_spectra.hfft_out(input, n, dim, norm, out=out)
 
 
 def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -502,7 +506,7 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ihfft, input, n, dim, norm, out=out)
     try:
-        return composite.ihfft(input, n, dim, norm)
+        return composite_spectra.ihfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_ihfft, (fft_ihfft,), (input, n, dim, norm), {}) from None
 
@@ -526,7 +530,7 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
         raise refused(error, fft_ihfft_out, input, n, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ihfft", input, out)
-    return composite.ihfft_out(input, n, dim, norm, out=out)
+    return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
 
 
 def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -553,7 +557,7 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_fft2, input, s, dim, norm, out=out)
     try:
-        return composite.fftn(input, s, dim, norm)
+        return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_fft2, (fft_fft2,), (input, s, dim, norm), {}) from None
 
@@ -581,7 +585,7 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         raise refused(error, fft_fft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_fft2", input, out)
-    return composite.fftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.fftn_out(input, s, dim, norm, out=out)
 
 
 def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -608,7 +612,7 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_fftn, input, s, dim, norm, out=out)
     try:
-        return composite.fftn(input, s, dim, norm)
+        return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_fftn, (fft_fftn,), (input, s, dim, norm), {}) from None
 
@@ -636,7 +640,7 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
         raise refused(error, fft_fftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_fftn", input, out)
-    return composite.fftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.fftn_out(input, s, dim, norm, out=out)
 
 
 def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -663,7 +667,7 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ifft2, input, s, dim, norm, out=out)
     try:
-        return composite.ifftn(input, s, dim, norm)
+        return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_ifft2, (fft_ifft2,), (input, s, dim, norm), {}) from None
 
@@ -691,7 +695,7 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         raise refused(error, fft_ifft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ifft2", input, out)
-    return composite.ifftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
 
 
 def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -718,7 +722,7 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ifftn, input, s, dim, norm, out=out)
     try:
-        return composite.ifftn(input, s, dim, norm)
+        return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_ifftn, (fft_ifftn,), (input, s, dim, norm), {}) from None
 
@@ -746,7 +750,7 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
         raise refused(error, fft_ifftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ifftn", input, out)
-    return composite.ifftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
 
 
 def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -773,7 +777,7 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_rfft2, input, s, dim, norm, out=out)
     try:
-        return composite.rfftn(input, s, dim, norm)
+        return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_rfft2, (fft_rfft2,), (input, s, dim, norm), {}) from None
 
@@ -801,7 +805,7 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         raise refused(error, fft_rfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_rfft2", input, out)
-    return composite.rfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -828,7 +832,7 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_rfftn, input, s, dim, norm, out=out)
     try:
-        return composite.rfftn(input, s, dim, norm)
+        return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_rfftn, (fft_rfftn,), (input, s, dim, norm), {}) from None
 
@@ -856,7 +860,7 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
         raise refused(error, fft_rfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_rfftn", input, out)
-    return composite.rfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -883,7 +887,7 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_irfft2, input, s, dim, norm, out=out)
     try:
-        return composite.irfftn(input, s, dim, norm)
+        return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_irfft2, (fft_irfft2,), (input, s, dim, norm), {}) from None
 
@@ -911,7 +915,7 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         raise refused(error, fft_irfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_irfft2", input, out)
-    return composite.irfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -938,7 +942,7 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_irfftn, input, s, dim, norm, out=out)
     try:
-        return composite.irfftn(input, s, dim, norm)
+        return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_irfftn, (fft_irfftn,), (input, s, dim, norm), {}) from None
 
@@ -966,7 +970,7 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
         raise refused(error, fft_irfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_irfftn", input, out)
-    return composite.irfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -993,7 +997,7 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_hfft2, input, s, dim, norm, out=out)
     try:
-        return composite.hfftn(input, s, dim, norm)
+        return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_hfft2, (fft_hfft2,), (input, s, dim, norm), {}) from None
 
@@ -1021,7 +1025,7 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         raise refused(error, fft_hfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_hfft2", input, out)
-    return composite.hfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -1048,7 +1052,7 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_hfftn, input, s, dim, norm, out=out)
     try:
-        return composite.hfftn(input, s, dim, norm)
+        return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_hfftn, (fft_hfftn,), (input, s, dim, norm), {}) from None
 
@@ -1076,7 +1080,7 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
         raise refused(error, fft_hfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_hfftn", input, out)
-    return composite.hfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -1103,7 +1107,7 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ihfft2, input, s, dim, norm, out=out)
     try:
-        return composite.ihfftn(input, s, dim, norm)
+        return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_ihfft2, (fft_ihfft2,), (input, s, dim, norm), {}) from None
 
@@ -1131,7 +1135,7 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         raise refused(error, fft_ihfft2_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ihfft2", input, out)
-    return composite.ihfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -1158,7 +1162,7 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ihfftn, input, s, dim, norm, out=out)
     try:
-        return composite.ihfftn(input, s, dim, norm)
+        return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         raise explained(error, fft_ihfftn, (fft_ihfftn,), (input, s, dim, norm), {}) from None
 
@@ -1186,7 +1190,7 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
         raise refused(error, fft_ihfftn_out, input, s, dim, norm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fft_ihfftn", input, out)
-    return composite.ihfftn_out(input, s, dim, norm, out=out)
+    return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
 
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1229,7 +1233,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
             requires_grad=requires_grad,
         )
     try:
-        result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_spectra.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, fft_fftfreq, (fft_fftfreq,), (n, d), {}) from None
     if pin_memory:
@@ -1254,7 +1258,7 @@ def fft_fftfreq_out(n, d=1.0, *, out):
         raise refused(error, fft_fftfreq_out, n, d, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::fft_fftfreq", (out,))
-    result = composite.fftfreq_out(n, d, out=out)
+    result = composite_spectra.fftfreq_out(n, d, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::fft_fftfreq", (out,))
     return result
@@ -1300,7 +1304,7 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
             requires_grad=requires_grad,
         )
     try:
-        result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_spectra.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, fft_rfftfreq, (fft_rfftfreq,), (n, d), {}) from None
     if pin_memory:
@@ -1325,7 +1329,7 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
         raise refused(error, fft_rfftfreq_out, n, d, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::fft_rfftfreq", (out,))
-    result = composite.rfftfreq_out(n, d, out=out)
+    result = composite_spectra.rfftfreq_out(n, d, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::fft_rfftfreq", (out,))
     return result
@@ -1347,7 +1351,7 @@ def fft_fftshift(input, dim=None, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_fftshift, input, dim)
     try:
-        return composite.fftshift(input, dim)
+        return composite_spectra.fftshift(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, fft_fftshift, (fft_fftshift,), (input, dim), {}) from None
 
@@ -1368,7 +1372,7 @@ def fft_ifftshift(input, dim=None, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, fft_ifftshift, input, dim)
     try:
-        return composite.ifftshift(input, dim)
+        return composite_spectra.ifftshift(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, fft_ifftshift, (fft_ifftshift,), (input, dim), {}) from None
 
@@ -1454,7 +1458,7 @@ def stft_default(
             align_to_window,
         )
     try:
-        return composite.stft(
+        return composite_short_time.stft(
             input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
         )
     except CALL_ERRORS as error:
@@ -1562,7 +1566,7 @@ def stft_center(
             align_to_window,
         )
     try:
-        return composite.stft_center(
+        return composite_short_time.stft_center(
             input,
             n_fft,
             hop_length,
@@ -1687,7 +1691,7 @@ def istft(
             return_complex,
         )
     try:
-        return composite.istft(
+        return composite_short_time.istft(
             input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )
     except CALL_ERRORS as error:

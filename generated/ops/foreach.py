@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
-from mindtorch.composite import foreach as composite
+from mindtorch.composite.foreach import foreach as composite_foreach
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
     CALL_ERRORS,
@@ -39,7 +39,7 @@ def _foreach_add_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_add_Scalar, input, scalar)
     try:
-        return composite.add_scalar(input, scalar)
+        return composite_foreach.add_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_add_Scalar, (_foreach_add_Scalar,), (input, scalar), {}) from None
 
@@ -55,7 +55,7 @@ def _foreach_add__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_add__Scalar, input, scalar)
-    return composite.add_scalar_(input, scalar)
+    return composite_foreach.add_scalar_(input, scalar)
 
 
 def _foreach_add_List(input, other, *, alpha=1):
@@ -72,7 +72,7 @@ def _foreach_add_List(input, other, *, alpha=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_add_List, input, other, alpha=alpha)
     try:
-        return composite.add_list(input, other, alpha=alpha)
+        return composite_foreach.add_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_add_List, (_foreach_add_List,), (input, other), {"alpha": alpha}) from None
 
@@ -90,7 +90,7 @@ def _foreach_add__List(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_add_", "alpha")
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_add__List, input, other, alpha=alpha)
-    return composite.add_list_(input, other, alpha=alpha)
+    return composite_foreach.add_list_(input, other, alpha=alpha)
 
 
 def _foreach_add_ScalarList(input, scalars):
@@ -100,7 +100,7 @@ def _foreach_add_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_add_ScalarList, input, scalars)
     try:
-        return composite.add_scalar_list(input, scalars)
+        return composite_foreach.add_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_add_ScalarList, (_foreach_add_ScalarList,), (input, scalars), {}) from None
 
@@ -111,7 +111,7 @@ def _foreach_add__ScalarList(input, scalars):
         return call(_foreach_add__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_add__ScalarList, input, scalars)
-    return composite.add_scalar_list_(input, scalars)
+    return composite_foreach.add_scalar_list_(input, scalars)
 
 
 def _foreach_add_Tensor(input, other, *, alpha=1):
@@ -128,7 +128,7 @@ def _foreach_add_Tensor(input, other, *, alpha=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_add_Tensor, input, other, alpha=alpha)
     try:
-        return composite.add_tensor(input, other, alpha=alpha)
+        return composite_foreach.add_tensor(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_add_Tensor, (_foreach_add_Tensor,), (input, other), {"alpha": alpha}) from None
 
@@ -168,7 +168,7 @@ def _foreach_add__Tensor(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_add_", "alpha")
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_add__Tensor, input, other, alpha=alpha)
-    return composite.add_tensor_(input, other, alpha=alpha)
+    return composite_foreach.add_tensor_(input, other, alpha=alpha)
 
 
 def _foreach_add_(*args, **kwargs):
@@ -205,7 +205,7 @@ def _foreach_sub_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_sub_Scalar, input, scalar)
     try:
-        return composite.sub_scalar(input, scalar)
+        return composite_foreach.sub_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sub_Scalar, (_foreach_sub_Scalar,), (input, scalar), {}) from None
 
@@ -221,7 +221,7 @@ def _foreach_sub__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_sub__Scalar, input, scalar)
-    return composite.sub_scalar_(input, scalar)
+    return composite_foreach.sub_scalar_(input, scalar)
 
 
 def _foreach_sub_List(input, other, *, alpha=1):
@@ -238,7 +238,7 @@ def _foreach_sub_List(input, other, *, alpha=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_sub_List, input, other, alpha=alpha)
     try:
-        return composite.sub_list(input, other, alpha=alpha)
+        return composite_foreach.sub_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sub_List, (_foreach_sub_List,), (input, other), {"alpha": alpha}) from None
 
@@ -256,7 +256,7 @@ def _foreach_sub__List(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_sub__List, input, other, alpha=alpha)
-    return composite.sub_list_(input, other, alpha=alpha)
+    return composite_foreach.sub_list_(input, other, alpha=alpha)
 
 
 def _foreach_sub_ScalarList(input, scalars):
@@ -266,7 +266,7 @@ def _foreach_sub_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sub_ScalarList, input, scalars)
     try:
-        return composite.sub_scalar_list(input, scalars)
+        return composite_foreach.sub_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sub_ScalarList, (_foreach_sub_ScalarList,), (input, scalars), {}) from None
 
@@ -293,7 +293,7 @@ def _foreach_sub__ScalarList(input, scalars):
         return call(_foreach_sub__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sub__ScalarList, input, scalars)
-    return composite.sub_scalar_list_(input, scalars)
+    return composite_foreach.sub_scalar_list_(input, scalars)
 
 
 def _foreach_sub_(*args, **kwargs):
@@ -324,7 +324,7 @@ def _foreach_mul_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_mul_Scalar, input, scalar)
     try:
-        return composite.mul_scalar(input, scalar)
+        return composite_foreach.mul_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_mul_Scalar, (_foreach_mul_Scalar,), (input, scalar), {}) from None
 
@@ -340,7 +340,7 @@ def _foreach_mul__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_mul__Scalar, input, scalar)
-    return composite.mul_scalar_(input, scalar)
+    return composite_foreach.mul_scalar_(input, scalar)
 
 
 def _foreach_mul_List(input, other):
@@ -352,7 +352,7 @@ def _foreach_mul_List(input, other):
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_mul_List, input, other)
     try:
-        return composite.mul_list(input, other)
+        return composite_foreach.mul_list(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_mul_List, (_foreach_mul_List,), (input, other), {}) from None
 
@@ -365,7 +365,7 @@ def _foreach_mul__List(input, other):
         return raise_bad_argument(_foreach_mul__List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_mul__List, input, other)
-    return composite.mul_list_(input, other)
+    return composite_foreach.mul_list_(input, other)
 
 
 def _foreach_mul_ScalarList(input, scalars):
@@ -375,7 +375,7 @@ def _foreach_mul_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_mul_ScalarList, input, scalars)
     try:
-        return composite.mul_scalar_list(input, scalars)
+        return composite_foreach.mul_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_mul_ScalarList, (_foreach_mul_ScalarList,), (input, scalars), {}) from None
 
@@ -386,7 +386,7 @@ def _foreach_mul__ScalarList(input, scalars):
         return call(_foreach_mul__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_mul__ScalarList, input, scalars)
-    return composite.mul_scalar_list_(input, scalars)
+    return composite_foreach.mul_scalar_list_(input, scalars)
 
 
 def _foreach_mul_Tensor(input, other):
@@ -398,7 +398,7 @@ def _foreach_mul_Tensor(input, other):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_mul_Tensor, input, other)
     try:
-        return composite.mul_tensor(input, other)
+        return composite_foreach.mul_tensor(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_mul_Tensor, (_foreach_mul_Tensor,), (input, other), {}) from None
 
@@ -433,7 +433,7 @@ def _foreach_mul__Tensor(input, other):
         return raise_bad_argument(_foreach_mul__Tensor, input, other)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_mul__Tensor, input, other)
-    return composite.mul_tensor_(input, other)
+    return composite_foreach.mul_tensor_(input, other)
 
 
 def _foreach_mul_(*args, **kwargs):
@@ -470,7 +470,7 @@ def _foreach_div_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_div_Scalar, input, scalar)
     try:
-        return composite.div_scalar(input, scalar)
+        return composite_foreach.div_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_div_Scalar, (_foreach_div_Scalar,), (input, scalar), {}) from None
 
@@ -486,7 +486,7 @@ def _foreach_div__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_div__Scalar, input, scalar)
-    return composite.div_scalar_(input, scalar)
+    return composite_foreach.div_scalar_(input, scalar)
 
 
 def _foreach_div_List(input, other):
@@ -498,7 +498,7 @@ def _foreach_div_List(input, other):
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_div_List, input, other)
     try:
-        return composite.div_list(input, other)
+        return composite_foreach.div_list(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_div_List, (_foreach_div_List,), (input, other), {}) from None
 
@@ -511,7 +511,7 @@ def _foreach_div__List(input, other):
         return raise_bad_argument(_foreach_div__List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_div__List, input, other)
-    return composite.div_list_(input, other)
+    return composite_foreach.div_list_(input, other)
 
 
 def _foreach_div_ScalarList(input, scalars):
@@ -521,7 +521,7 @@ def _foreach_div_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_div_ScalarList, input, scalars)
     try:
-        return composite.div_scalar_list(input, scalars)
+        return composite_foreach.div_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_div_ScalarList, (_foreach_div_ScalarList,), (input, scalars), {}) from None
 
@@ -532,7 +532,7 @@ def _foreach_div__ScalarList(input, scalars):
         return call(_foreach_div__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_div__ScalarList, input, scalars)
-    return composite.div_scalar_list_(input, scalars)
+    return composite_foreach.div_scalar_list_(input, scalars)
 
 
 def _foreach_div_Tensor(input, other):
@@ -544,7 +544,7 @@ def _foreach_div_Tensor(input, other):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_div_Tensor, input, other)
     try:
-        return composite.div_tensor(input, other)
+        return composite_foreach.div_tensor(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_div_Tensor, (_foreach_div_Tensor,), (input, other), {}) from None
 
@@ -579,7 +579,7 @@ def _foreach_div__Tensor(input, other):
         return raise_bad_argument(_foreach_div__Tensor, input, other)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_div__Tensor, input, other)
-    return composite.div_tensor_(input, other)
+    return composite_foreach.div_tensor_(input, other)
 
 
 def _foreach_div_(*args, **kwargs):
@@ -616,7 +616,7 @@ def _foreach_clamp_max_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_clamp_max_Scalar, input, scalar)
     try:
-        return composite.clamp_max_scalar(input, scalar)
+        return composite_foreach.clamp_max_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_clamp_max_Scalar, (_foreach_clamp_max_Scalar,), (input, scalar), {}) from None
 
@@ -632,7 +632,7 @@ def _foreach_clamp_max__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_clamp_max__Scalar, input, scalar)
-    return composite.clamp_max_scalar_(input, scalar)
+    return composite_foreach.clamp_max_scalar_(input, scalar)
 
 
 def _foreach_clamp_max_List(input, other):
@@ -644,7 +644,7 @@ def _foreach_clamp_max_List(input, other):
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_max_List, input, other)
     try:
-        return composite.clamp_max_list(input, other)
+        return composite_foreach.clamp_max_list(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_clamp_max_List, (_foreach_clamp_max_List,), (input, other), {}) from None
 
@@ -657,7 +657,7 @@ def _foreach_clamp_max__List(input, other):
         return raise_bad_argument(_foreach_clamp_max__List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_max__List, input, other)
-    return composite.clamp_max_list_(input, other)
+    return composite_foreach.clamp_max_list_(input, other)
 
 
 def _foreach_clamp_max_ScalarList(input, scalars):
@@ -667,7 +667,7 @@ def _foreach_clamp_max_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_max_ScalarList, input, scalars)
     try:
-        return composite.clamp_max_scalar_list(input, scalars)
+        return composite_foreach.clamp_max_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_clamp_max_ScalarList, (_foreach_clamp_max_ScalarList,), (input, scalars), {}
@@ -701,7 +701,7 @@ def _foreach_clamp_max__ScalarList(input, scalars):
         return call(_foreach_clamp_max__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_max__ScalarList, input, scalars)
-    return composite.clamp_max_scalar_list_(input, scalars)
+    return composite_foreach.clamp_max_scalar_list_(input, scalars)
 
 
 def _foreach_clamp_max_(*args, **kwargs):
@@ -737,7 +737,7 @@ def _foreach_clamp_min_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_clamp_min_Scalar, input, scalar)
     try:
-        return composite.clamp_min_scalar(input, scalar)
+        return composite_foreach.clamp_min_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_clamp_min_Scalar, (_foreach_clamp_min_Scalar,), (input, scalar), {}) from None
 
@@ -753,7 +753,7 @@ def _foreach_clamp_min__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_clamp_min__Scalar, input, scalar)
-    return composite.clamp_min_scalar_(input, scalar)
+    return composite_foreach.clamp_min_scalar_(input, scalar)
 
 
 def _foreach_clamp_min_List(input, other):
@@ -765,7 +765,7 @@ def _foreach_clamp_min_List(input, other):
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_min_List, input, other)
     try:
-        return composite.clamp_min_list(input, other)
+        return composite_foreach.clamp_min_list(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_clamp_min_List, (_foreach_clamp_min_List,), (input, other), {}) from None
 
@@ -778,7 +778,7 @@ def _foreach_clamp_min__List(input, other):
         return raise_bad_argument(_foreach_clamp_min__List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_min__List, input, other)
-    return composite.clamp_min_list_(input, other)
+    return composite_foreach.clamp_min_list_(input, other)
 
 
 def _foreach_clamp_min_ScalarList(input, scalars):
@@ -788,7 +788,7 @@ def _foreach_clamp_min_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_min_ScalarList, input, scalars)
     try:
-        return composite.clamp_min_scalar_list(input, scalars)
+        return composite_foreach.clamp_min_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_clamp_min_ScalarList, (_foreach_clamp_min_ScalarList,), (input, scalars), {}
@@ -822,7 +822,7 @@ def _foreach_clamp_min__ScalarList(input, scalars):
         return call(_foreach_clamp_min__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_min__ScalarList, input, scalars)
-    return composite.clamp_min_scalar_list_(input, scalars)
+    return composite_foreach.clamp_min_scalar_list_(input, scalars)
 
 
 def _foreach_clamp_min_(*args, **kwargs):
@@ -858,7 +858,7 @@ def _foreach_maximum_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_maximum_Scalar, input, scalar)
     try:
-        return composite.maximum_scalar(input, scalar)
+        return composite_foreach.maximum_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_maximum_Scalar, (_foreach_maximum_Scalar,), (input, scalar), {}) from None
 
@@ -874,7 +874,7 @@ def _foreach_maximum__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_maximum__Scalar, input, scalar)
-    return composite.maximum_scalar_(input, scalar)
+    return composite_foreach.maximum_scalar_(input, scalar)
 
 
 def _foreach_maximum_List(input, other):
@@ -886,7 +886,7 @@ def _foreach_maximum_List(input, other):
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_maximum_List, input, other)
     try:
-        return composite.maximum_list(input, other)
+        return composite_foreach.maximum_list(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_maximum_List, (_foreach_maximum_List,), (input, other), {}) from None
 
@@ -899,7 +899,7 @@ def _foreach_maximum__List(input, other):
         return raise_bad_argument(_foreach_maximum__List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_maximum__List, input, other)
-    return composite.maximum_list_(input, other)
+    return composite_foreach.maximum_list_(input, other)
 
 
 def _foreach_maximum_ScalarList(input, scalars):
@@ -909,7 +909,7 @@ def _foreach_maximum_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_maximum_ScalarList, input, scalars)
     try:
-        return composite.maximum_scalar_list(input, scalars)
+        return composite_foreach.maximum_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_maximum_ScalarList, (_foreach_maximum_ScalarList,), (input, scalars), {}
@@ -938,7 +938,7 @@ def _foreach_maximum__ScalarList(input, scalars):
         return call(_foreach_maximum__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_maximum__ScalarList, input, scalars)
-    return composite.maximum_scalar_list_(input, scalars)
+    return composite_foreach.maximum_scalar_list_(input, scalars)
 
 
 def _foreach_maximum_(*args, **kwargs):
@@ -974,7 +974,7 @@ def _foreach_minimum_Scalar(input, scalar):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_minimum_Scalar, input, scalar)
     try:
-        return composite.minimum_scalar(input, scalar)
+        return composite_foreach.minimum_scalar(input, scalar)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_minimum_Scalar, (_foreach_minimum_Scalar,), (input, scalar), {}) from None
 
@@ -990,7 +990,7 @@ def _foreach_minimum__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_minimum__Scalar, input, scalar)
-    return composite.minimum_scalar_(input, scalar)
+    return composite_foreach.minimum_scalar_(input, scalar)
 
 
 def _foreach_minimum_List(input, other):
@@ -1002,7 +1002,7 @@ def _foreach_minimum_List(input, other):
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_minimum_List, input, other)
     try:
-        return composite.minimum_list(input, other)
+        return composite_foreach.minimum_list(input, other)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_minimum_List, (_foreach_minimum_List,), (input, other), {}) from None
 
@@ -1015,7 +1015,7 @@ def _foreach_minimum__List(input, other):
         return raise_bad_argument(_foreach_minimum__List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_minimum__List, input, other)
-    return composite.minimum_list_(input, other)
+    return composite_foreach.minimum_list_(input, other)
 
 
 def _foreach_minimum_ScalarList(input, scalars):
@@ -1025,7 +1025,7 @@ def _foreach_minimum_ScalarList(input, scalars):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_minimum_ScalarList, input, scalars)
     try:
-        return composite.minimum_scalar_list(input, scalars)
+        return composite_foreach.minimum_scalar_list(input, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_minimum_ScalarList, (_foreach_minimum_ScalarList,), (input, scalars), {}
@@ -1054,7 +1054,7 @@ def _foreach_minimum__ScalarList(input, scalars):
         return call(_foreach_minimum__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_minimum__ScalarList, input, scalars)
-    return composite.minimum_scalar_list_(input, scalars)
+    return composite_foreach.minimum_scalar_list_(input, scalars)
 
 
 def _foreach_minimum_(*args, **kwargs):
@@ -1094,7 +1094,7 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     try:
-        return composite.addcdiv_scalar(input, tensor1, tensor2, value)
+        return composite_foreach.addcdiv_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_addcdiv_Scalar, (_foreach_addcdiv_Scalar,), (input, tensor1, tensor2, value), {}
@@ -1116,7 +1116,7 @@ def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
             value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
-    return composite.addcdiv_scalar_(input, tensor1, tensor2, value)
+    return composite_foreach.addcdiv_scalar_(input, tensor1, tensor2, value)
 
 
 def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
@@ -1130,7 +1130,7 @@ def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
     try:
-        return composite.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
+        return composite_foreach.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_addcdiv_ScalarList, (_foreach_addcdiv_ScalarList,), (input, tensor1, tensor2, scalars), {}
@@ -1147,7 +1147,7 @@ def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
-    return composite.addcdiv_scalar_list_(input, tensor1, tensor2, scalars)
+    return composite_foreach.addcdiv_scalar_list_(input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
@@ -1163,7 +1163,7 @@ def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
     try:
-        return composite.addcdiv_tensor(input, tensor1, tensor2, scalars)
+        return composite_foreach.addcdiv_tensor(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_addcdiv_Tensor, (_foreach_addcdiv_Tensor,), (input, tensor1, tensor2, scalars), {}
@@ -1199,7 +1199,7 @@ def _foreach_addcdiv__Tensor(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
-    return composite.addcdiv_tensor_(input, tensor1, tensor2, scalars)
+    return composite_foreach.addcdiv_tensor_(input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcdiv_(*args, **kwargs):
@@ -1238,7 +1238,7 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_addcmul_Scalar, input, tensor1, tensor2, value)
     try:
-        return composite.addcmul_scalar(input, tensor1, tensor2, value)
+        return composite_foreach.addcmul_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_addcmul_Scalar, (_foreach_addcmul_Scalar,), (input, tensor1, tensor2, value), {}
@@ -1260,7 +1260,7 @@ def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
             value = scalar_of(value, "_foreach_addcmul_", "value", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_addcmul__Scalar, input, tensor1, tensor2, value)
-    return composite.addcmul_scalar_(input, tensor1, tensor2, value)
+    return composite_foreach.addcmul_scalar_(input, tensor1, tensor2, value)
 
 
 def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
@@ -1274,7 +1274,7 @@ def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
     try:
-        return composite.addcmul_scalar_list(input, tensor1, tensor2, scalars)
+        return composite_foreach.addcmul_scalar_list(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_addcmul_ScalarList, (_foreach_addcmul_ScalarList,), (input, tensor1, tensor2, scalars), {}
@@ -1291,7 +1291,7 @@ def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
-    return composite.addcmul_scalar_list_(input, tensor1, tensor2, scalars)
+    return composite_foreach.addcmul_scalar_list_(input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
@@ -1307,7 +1307,7 @@ def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
     try:
-        return composite.addcmul_tensor(input, tensor1, tensor2, scalars)
+        return composite_foreach.addcmul_tensor(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_addcmul_Tensor, (_foreach_addcmul_Tensor,), (input, tensor1, tensor2, scalars), {}
@@ -1343,7 +1343,7 @@ def _foreach_addcmul__Tensor(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
-    return composite.addcmul_tensor_(input, tensor1, tensor2, scalars)
+    return composite_foreach.addcmul_tensor_(input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcmul_(*args, **kwargs):
@@ -1377,7 +1377,7 @@ def _foreach_lerp_List(input, tensors1, weights):
     if type(weights) is not list and not isinstance(weights, (list, tuple)):
         return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
     try:
-        return composite.lerp_list(input, tensors1, weights)
+        return composite_foreach.lerp_list(input, tensors1, weights)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_lerp_List, (_foreach_lerp_List,), (input, tensors1, weights), {}) from None
 
@@ -1392,7 +1392,7 @@ def _foreach_lerp__List(input, tensors1, weights):
         return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
     if type(weights) is not list and not isinstance(weights, (list, tuple)):
         return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
-    return composite.lerp_list_(input, tensors1, weights)
+    return composite_foreach.lerp_list_(input, tensors1, weights)
 
 
 def _foreach_lerp_Scalar(input, tensors1, weight):
@@ -1409,7 +1409,7 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_lerp_Scalar, input, tensors1, weight)
     try:
-        return composite.lerp_scalar(input, tensors1, weight)
+        return composite_foreach.lerp_scalar(input, tensors1, weight)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_lerp_Scalar, (_foreach_lerp_Scalar,), (input, tensors1, weight), {}) from None
 
@@ -1427,7 +1427,7 @@ def _foreach_lerp__Scalar(input, tensors1, weight):
             weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_lerp__Scalar, input, tensors1, weight)
-    return composite.lerp_scalar_(input, tensors1, weight)
+    return composite_foreach.lerp_scalar_(input, tensors1, weight)
 
 
 def _foreach_lerp_ScalarList(input, tensors1, weight):
@@ -1439,7 +1439,7 @@ def _foreach_lerp_ScalarList(input, tensors1, weight):
     if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
         return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
     try:
-        return composite.lerp_scalar_list(input, tensors1, weight)
+        return composite_foreach.lerp_scalar_list(input, tensors1, weight)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_lerp_ScalarList, (_foreach_lerp_ScalarList,), (input, tensors1, weight), {}
@@ -1469,7 +1469,7 @@ def _foreach_lerp__ScalarList(input, tensors1, weight):
         return raise_bad_argument(_foreach_lerp__ScalarList, input, tensors1, weight)
     if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
         return raise_bad_argument(_foreach_lerp__ScalarList, input, tensors1, weight)
-    return composite.lerp_scalar_list_(input, tensors1, weight)
+    return composite_foreach.lerp_scalar_list_(input, tensors1, weight)
 
 
 def _foreach_lerp_(*args, **kwargs):
@@ -1496,7 +1496,7 @@ def _foreach_pow_List(input, exponent):
     if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
         return raise_bad_argument(_foreach_pow_List, input, exponent)
     try:
-        return composite.pow_list(input, exponent)
+        return composite_foreach.pow_list(input, exponent)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_pow_List, (_foreach_pow_List,), (input, exponent), {}) from None
 
@@ -1509,7 +1509,7 @@ def _foreach_pow__List(input, exponent):
         return raise_bad_argument(_foreach_pow__List, input, exponent)
     if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
         return raise_bad_argument(_foreach_pow__List, input, exponent)
-    return composite.pow_list_(input, exponent)
+    return composite_foreach.pow_list_(input, exponent)
 
 
 def _foreach_pow_Scalar(input, exponent):
@@ -1524,7 +1524,7 @@ def _foreach_pow_Scalar(input, exponent):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_pow_Scalar, input, exponent)
     try:
-        return composite.pow_scalar(input, exponent)
+        return composite_foreach.pow_scalar(input, exponent)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_pow_Scalar, (_foreach_pow_Scalar,), (input, exponent), {}) from None
 
@@ -1540,7 +1540,7 @@ def _foreach_pow__Scalar(input, exponent):
             exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_pow__Scalar, input, exponent)
-    return composite.pow_scalar_(input, exponent)
+    return composite_foreach.pow_scalar_(input, exponent)
 
 
 def _foreach_pow_ScalarList(input, exponent):
@@ -1550,7 +1550,7 @@ def _foreach_pow_ScalarList(input, exponent):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_pow_ScalarList, input, exponent)
     try:
-        return composite.pow_scalar_list(input, exponent)
+        return composite_foreach.pow_scalar_list(input, exponent)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_pow_ScalarList, (_foreach_pow_ScalarList,), (input, exponent), {}) from None
 
@@ -1561,7 +1561,7 @@ def _foreach_pow__ScalarList(input, exponent):
         return call(_foreach_pow__ScalarList, input, exponent)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_pow__ScalarList, input, exponent)
-    return composite.pow_scalar_list_(input, exponent)
+    return composite_foreach.pow_scalar_list_(input, exponent)
 
 
 def _foreach_pow_(*args, **kwargs):
@@ -1590,7 +1590,7 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_pow_ScalarAndTensor, input, exponent)
     try:
-        return composite.pow_of_scalar(input, exponent)
+        return composite_foreach.pow_of_scalar(input, exponent)
     except CALL_ERRORS as error:
         raise explained(
             error, _foreach_pow_ScalarAndTensor, (_foreach_pow_ScalarAndTensor,), (input, exponent), {}
@@ -1624,7 +1624,7 @@ def _foreach_abs(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_abs, input)
     try:
-        return composite.abs(input)
+        return composite_foreach.abs(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_abs, (_foreach_abs,), (input,), {}) from None
 
@@ -1635,7 +1635,7 @@ def _foreach_abs_(input):
         return call(_foreach_abs_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_abs_, input)
-    return composite.abs_(input)
+    return composite_foreach.abs_(input)
 
 
 def _foreach_acos(input):
@@ -1645,7 +1645,7 @@ def _foreach_acos(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_acos, input)
     try:
-        return composite.acos(input)
+        return composite_foreach.acos(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_acos, (_foreach_acos,), (input,), {}) from None
 
@@ -1656,7 +1656,7 @@ def _foreach_acos_(input):
         return call(_foreach_acos_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_acos_, input)
-    return composite.acos_(input)
+    return composite_foreach.acos_(input)
 
 
 def _foreach_asin(input):
@@ -1666,7 +1666,7 @@ def _foreach_asin(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_asin, input)
     try:
-        return composite.asin(input)
+        return composite_foreach.asin(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_asin, (_foreach_asin,), (input,), {}) from None
 
@@ -1677,7 +1677,7 @@ def _foreach_asin_(input):
         return call(_foreach_asin_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_asin_, input)
-    return composite.asin_(input)
+    return composite_foreach.asin_(input)
 
 
 def _foreach_atan(input):
@@ -1687,7 +1687,7 @@ def _foreach_atan(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_atan, input)
     try:
-        return composite.atan(input)
+        return composite_foreach.atan(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_atan, (_foreach_atan,), (input,), {}) from None
 
@@ -1698,7 +1698,7 @@ def _foreach_atan_(input):
         return call(_foreach_atan_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_atan_, input)
-    return composite.atan_(input)
+    return composite_foreach.atan_(input)
 
 
 def _foreach_ceil(input):
@@ -1708,7 +1708,7 @@ def _foreach_ceil(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_ceil, input)
     try:
-        return composite.ceil(input)
+        return composite_foreach.ceil(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_ceil, (_foreach_ceil,), (input,), {}) from None
 
@@ -1719,7 +1719,7 @@ def _foreach_ceil_(input):
         return call(_foreach_ceil_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_ceil_, input)
-    return composite.ceil_(input)
+    return composite_foreach.ceil_(input)
 
 
 def _foreach_cos(input):
@@ -1729,7 +1729,7 @@ def _foreach_cos(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_cos, input)
     try:
-        return composite.cos(input)
+        return composite_foreach.cos(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_cos, (_foreach_cos,), (input,), {}) from None
 
@@ -1740,7 +1740,7 @@ def _foreach_cos_(input):
         return call(_foreach_cos_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_cos_, input)
-    return composite.cos_(input)
+    return composite_foreach.cos_(input)
 
 
 def _foreach_cosh(input):
@@ -1750,7 +1750,7 @@ def _foreach_cosh(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_cosh, input)
     try:
-        return composite.cosh(input)
+        return composite_foreach.cosh(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_cosh, (_foreach_cosh,), (input,), {}) from None
 
@@ -1761,7 +1761,7 @@ def _foreach_cosh_(input):
         return call(_foreach_cosh_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_cosh_, input)
-    return composite.cosh_(input)
+    return composite_foreach.cosh_(input)
 
 
 def _foreach_erf(input):
@@ -1771,7 +1771,7 @@ def _foreach_erf(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_erf, input)
     try:
-        return composite.erf(input)
+        return composite_foreach.erf(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_erf, (_foreach_erf,), (input,), {}) from None
 
@@ -1782,7 +1782,7 @@ def _foreach_erf_(input):
         return call(_foreach_erf_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_erf_, input)
-    return composite.erf_(input)
+    return composite_foreach.erf_(input)
 
 
 def _foreach_erfc(input):
@@ -1792,7 +1792,7 @@ def _foreach_erfc(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_erfc, input)
     try:
-        return composite.erfc(input)
+        return composite_foreach.erfc(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_erfc, (_foreach_erfc,), (input,), {}) from None
 
@@ -1803,7 +1803,7 @@ def _foreach_erfc_(input):
         return call(_foreach_erfc_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_erfc_, input)
-    return composite.erfc_(input)
+    return composite_foreach.erfc_(input)
 
 
 def _foreach_exp(input):
@@ -1813,7 +1813,7 @@ def _foreach_exp(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_exp, input)
     try:
-        return composite.exp(input)
+        return composite_foreach.exp(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_exp, (_foreach_exp,), (input,), {}) from None
 
@@ -1824,7 +1824,7 @@ def _foreach_exp_(input):
         return call(_foreach_exp_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_exp_, input)
-    return composite.exp_(input)
+    return composite_foreach.exp_(input)
 
 
 def _foreach_expm1(input):
@@ -1834,7 +1834,7 @@ def _foreach_expm1(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_expm1, input)
     try:
-        return composite.expm1(input)
+        return composite_foreach.expm1(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_expm1, (_foreach_expm1,), (input,), {}) from None
 
@@ -1845,7 +1845,7 @@ def _foreach_expm1_(input):
         return call(_foreach_expm1_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_expm1_, input)
-    return composite.expm1_(input)
+    return composite_foreach.expm1_(input)
 
 
 def _foreach_floor(input):
@@ -1855,7 +1855,7 @@ def _foreach_floor(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_floor, input)
     try:
-        return composite.floor(input)
+        return composite_foreach.floor(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_floor, (_foreach_floor,), (input,), {}) from None
 
@@ -1866,7 +1866,7 @@ def _foreach_floor_(input):
         return call(_foreach_floor_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_floor_, input)
-    return composite.floor_(input)
+    return composite_foreach.floor_(input)
 
 
 def _foreach_frac(input):
@@ -1876,7 +1876,7 @@ def _foreach_frac(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_frac, input)
     try:
-        return composite.frac(input)
+        return composite_foreach.frac(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_frac, (_foreach_frac,), (input,), {}) from None
 
@@ -1887,7 +1887,7 @@ def _foreach_frac_(input):
         return call(_foreach_frac_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_frac_, input)
-    return composite.frac_(input)
+    return composite_foreach.frac_(input)
 
 
 def _foreach_lgamma(input):
@@ -1897,7 +1897,7 @@ def _foreach_lgamma(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_lgamma, input)
     try:
-        return composite.lgamma(input)
+        return composite_foreach.lgamma(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_lgamma, (_foreach_lgamma,), (input,), {}) from None
 
@@ -1908,7 +1908,7 @@ def _foreach_lgamma_(input):
         return call(_foreach_lgamma_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_lgamma_, input)
-    return composite.lgamma_(input)
+    return composite_foreach.lgamma_(input)
 
 
 def _foreach_log(input):
@@ -1918,7 +1918,7 @@ def _foreach_log(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log, input)
     try:
-        return composite.log(input)
+        return composite_foreach.log(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_log, (_foreach_log,), (input,), {}) from None
 
@@ -1929,7 +1929,7 @@ def _foreach_log_(input):
         return call(_foreach_log_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log_, input)
-    return composite.log_(input)
+    return composite_foreach.log_(input)
 
 
 def _foreach_log10(input):
@@ -1939,7 +1939,7 @@ def _foreach_log10(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log10, input)
     try:
-        return composite.log10(input)
+        return composite_foreach.log10(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_log10, (_foreach_log10,), (input,), {}) from None
 
@@ -1950,7 +1950,7 @@ def _foreach_log10_(input):
         return call(_foreach_log10_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log10_, input)
-    return composite.log10_(input)
+    return composite_foreach.log10_(input)
 
 
 def _foreach_log1p(input):
@@ -1960,7 +1960,7 @@ def _foreach_log1p(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log1p, input)
     try:
-        return composite.log1p(input)
+        return composite_foreach.log1p(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_log1p, (_foreach_log1p,), (input,), {}) from None
 
@@ -1971,7 +1971,7 @@ def _foreach_log1p_(input):
         return call(_foreach_log1p_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log1p_, input)
-    return composite.log1p_(input)
+    return composite_foreach.log1p_(input)
 
 
 def _foreach_log2(input):
@@ -1981,7 +1981,7 @@ def _foreach_log2(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log2, input)
     try:
-        return composite.log2(input)
+        return composite_foreach.log2(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_log2, (_foreach_log2,), (input,), {}) from None
 
@@ -1992,7 +1992,7 @@ def _foreach_log2_(input):
         return call(_foreach_log2_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_log2_, input)
-    return composite.log2_(input)
+    return composite_foreach.log2_(input)
 
 
 def _foreach_neg(input):
@@ -2002,7 +2002,7 @@ def _foreach_neg(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_neg, input)
     try:
-        return composite.neg(input)
+        return composite_foreach.neg(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_neg, (_foreach_neg,), (input,), {}) from None
 
@@ -2013,7 +2013,7 @@ def _foreach_neg_(input):
         return call(_foreach_neg_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_neg_, input)
-    return composite.neg_(input)
+    return composite_foreach.neg_(input)
 
 
 def _foreach_reciprocal(input):
@@ -2023,7 +2023,7 @@ def _foreach_reciprocal(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_reciprocal, input)
     try:
-        return composite.reciprocal(input)
+        return composite_foreach.reciprocal(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_reciprocal, (_foreach_reciprocal,), (input,), {}) from None
 
@@ -2034,7 +2034,7 @@ def _foreach_reciprocal_(input):
         return call(_foreach_reciprocal_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_reciprocal_, input)
-    return composite.reciprocal_(input)
+    return composite_foreach.reciprocal_(input)
 
 
 def _foreach_round(input):
@@ -2044,7 +2044,7 @@ def _foreach_round(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_round, input)
     try:
-        return composite.round(input)
+        return composite_foreach.round(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_round, (_foreach_round,), (input,), {}) from None
 
@@ -2055,7 +2055,7 @@ def _foreach_round_(input):
         return call(_foreach_round_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_round_, input)
-    return composite.round_(input)
+    return composite_foreach.round_(input)
 
 
 def _foreach_rsqrt(input):
@@ -2065,7 +2065,7 @@ def _foreach_rsqrt(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_rsqrt, input)
     try:
-        return composite.rsqrt(input)
+        return composite_foreach.rsqrt(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_rsqrt, (_foreach_rsqrt,), (input,), {}) from None
 
@@ -2076,7 +2076,7 @@ def _foreach_rsqrt_(input):
         return call(_foreach_rsqrt_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_rsqrt_, input)
-    return composite.rsqrt_(input)
+    return composite_foreach.rsqrt_(input)
 
 
 def _foreach_sigmoid(input):
@@ -2086,7 +2086,7 @@ def _foreach_sigmoid(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sigmoid, input)
     try:
-        return composite.sigmoid(input)
+        return composite_foreach.sigmoid(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sigmoid, (_foreach_sigmoid,), (input,), {}) from None
 
@@ -2097,7 +2097,7 @@ def _foreach_sigmoid_(input):
         return call(_foreach_sigmoid_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sigmoid_, input)
-    return composite.sigmoid_(input)
+    return composite_foreach.sigmoid_(input)
 
 
 def _foreach_sign(input):
@@ -2107,7 +2107,7 @@ def _foreach_sign(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sign, input)
     try:
-        return composite.sign(input)
+        return composite_foreach.sign(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sign, (_foreach_sign,), (input,), {}) from None
 
@@ -2118,7 +2118,7 @@ def _foreach_sign_(input):
         return call(_foreach_sign_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sign_, input)
-    return composite.sign_(input)
+    return composite_foreach.sign_(input)
 
 
 def _foreach_sin(input):
@@ -2128,7 +2128,7 @@ def _foreach_sin(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sin, input)
     try:
-        return composite.sin(input)
+        return composite_foreach.sin(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sin, (_foreach_sin,), (input,), {}) from None
 
@@ -2139,7 +2139,7 @@ def _foreach_sin_(input):
         return call(_foreach_sin_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sin_, input)
-    return composite.sin_(input)
+    return composite_foreach.sin_(input)
 
 
 def _foreach_sinh(input):
@@ -2149,7 +2149,7 @@ def _foreach_sinh(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sinh, input)
     try:
-        return composite.sinh(input)
+        return composite_foreach.sinh(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sinh, (_foreach_sinh,), (input,), {}) from None
 
@@ -2160,7 +2160,7 @@ def _foreach_sinh_(input):
         return call(_foreach_sinh_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sinh_, input)
-    return composite.sinh_(input)
+    return composite_foreach.sinh_(input)
 
 
 def _foreach_sqrt(input):
@@ -2170,7 +2170,7 @@ def _foreach_sqrt(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sqrt, input)
     try:
-        return composite.sqrt(input)
+        return composite_foreach.sqrt(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_sqrt, (_foreach_sqrt,), (input,), {}) from None
 
@@ -2181,7 +2181,7 @@ def _foreach_sqrt_(input):
         return call(_foreach_sqrt_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sqrt_, input)
-    return composite.sqrt_(input)
+    return composite_foreach.sqrt_(input)
 
 
 def _foreach_tan(input):
@@ -2191,7 +2191,7 @@ def _foreach_tan(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_tan, input)
     try:
-        return composite.tan(input)
+        return composite_foreach.tan(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_tan, (_foreach_tan,), (input,), {}) from None
 
@@ -2202,7 +2202,7 @@ def _foreach_tan_(input):
         return call(_foreach_tan_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_tan_, input)
-    return composite.tan_(input)
+    return composite_foreach.tan_(input)
 
 
 def _foreach_tanh(input):
@@ -2212,7 +2212,7 @@ def _foreach_tanh(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_tanh, input)
     try:
-        return composite.tanh(input)
+        return composite_foreach.tanh(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_tanh, (_foreach_tanh,), (input,), {}) from None
 
@@ -2223,7 +2223,7 @@ def _foreach_tanh_(input):
         return call(_foreach_tanh_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_tanh_, input)
-    return composite.tanh_(input)
+    return composite_foreach.tanh_(input)
 
 
 def _foreach_trunc(input):
@@ -2233,7 +2233,7 @@ def _foreach_trunc(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_trunc, input)
     try:
-        return composite.trunc(input)
+        return composite_foreach.trunc(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_trunc, (_foreach_trunc,), (input,), {}) from None
 
@@ -2244,7 +2244,7 @@ def _foreach_trunc_(input):
         return call(_foreach_trunc_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_trunc_, input)
-    return composite.trunc_(input)
+    return composite_foreach.trunc_(input)
 
 
 def _foreach_max(input):
@@ -2254,7 +2254,7 @@ def _foreach_max(input):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_max, input)
     try:
-        return composite.max(input)
+        return composite_foreach.max(input)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_max, (_foreach_max,), (input,), {}) from None
 
@@ -2273,7 +2273,7 @@ def _foreach_norm(input, ord=2, dtype=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_norm, input, ord, dtype)
     try:
-        return composite.norm_scalar(input, ord, dtype)
+        return composite_foreach.norm_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_norm, (_foreach_norm,), (input, ord, dtype), {}) from None
 
@@ -2292,7 +2292,7 @@ def _foreach_powsum(input, ord=2, dtype=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_powsum, input, ord, dtype)
     try:
-        return composite.powsum_scalar(input, ord, dtype)
+        return composite_foreach.powsum_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_powsum, (_foreach_powsum,), (input, ord, dtype), {}) from None
 
@@ -2306,7 +2306,7 @@ def _foreach_mm(input, mat2):
     if type(mat2) is not list and not isinstance(mat2, (list, tuple)):
         return raise_bad_argument(_foreach_mm, input, mat2)
     try:
-        return composite.mm(input, mat2)
+        return composite_foreach.mm(input, mat2)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_mm, (_foreach_mm,), (input, mat2), {}) from None
 
@@ -2318,7 +2318,7 @@ def _foreach_clone(input, *, memory_format=None):
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clone, input, memory_format=memory_format)
     try:
-        return composite.clone(input, memory_format=memory_format)
+        return composite_foreach.clone(input, memory_format=memory_format)
     except CALL_ERRORS as error:
         raise explained(error, _foreach_clone, (_foreach_clone,), (input,), {}) from None
 
@@ -2336,7 +2336,7 @@ def _foreach_copy_(input, src, non_blocking=False):
             non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _foreach_copy_, input, src, non_blocking)
-    return composite.copy(input, src, non_blocking)
+    return composite_foreach.copy(input, src, non_blocking)
 
 
 def _foreach_zero_(input):
@@ -2345,4 +2345,4 @@ def _foreach_zero_(input):
         return call(_foreach_zero_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_zero_, input)
-    return composite.zero(input)
+    return composite_foreach.zero(input)

@@ -19,7 +19,7 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import indexing as composite
+from mindtorch.composite.indexing import indexing as composite_indexing, masked_indexing as composite_masked_indexing
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -115,7 +115,7 @@ def _unsafe_masked_index(input, mask, indices, fill):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _unsafe_masked_index, input, mask, indices, fill)
     try:
-        return composite.unsafe_masked_index(input, mask, indices, fill)
+        return composite_masked_indexing.unsafe_masked_index(input, mask, indices, fill)
     except CALL_ERRORS as error:
         raise explained(
             error, _unsafe_masked_index, (_unsafe_masked_index,), (input, mask, indices, fill), {}
@@ -135,7 +135,7 @@ def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
     if type(indices) is not list and not isinstance(indices, (list, tuple)):
         return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
     try:
-        return composite.unsafe_masked_index_put_accumulate(input, mask, indices, values)
+        return composite_masked_indexing.unsafe_masked_index_put_accumulate(input, mask, indices, values)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -162,7 +162,7 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _chunk_cat, tensors, dim, num_chunks, out=out)
     try:
-        return composite.chunk_cat(tensors, dim, num_chunks)
+        return composite_masked_indexing.chunk_cat(tensors, dim, num_chunks)
     except CALL_ERRORS as error:
         raise explained(error, _chunk_cat, (_chunk_cat,), (tensors, dim, num_chunks), {}) from None
 
@@ -183,7 +183,7 @@ def _chunk_cat_out(tensors, dim, num_chunks, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _chunk_cat_out, tensors, dim, num_chunks, out=out)
     refuse_grad("_chunk_cat", *tensors, out)
-    return write_out(out, composite.chunk_cat(tensors, dim, num_chunks))
+    return write_out(out, composite_masked_indexing.chunk_cat(tensors, dim, num_chunks))
 
 
 _index_put_kernels = kernel_table("index_put")
@@ -1772,7 +1772,7 @@ def hstack(tensors, *, out=None):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(hstack, tensors, out=out)
     try:
-        return composite.hstack(tensors)
+        return composite_indexing.hstack(tensors)
     except CALL_ERRORS as error:
         raise explained(error, hstack, (hstack,), (tensors,), {}) from None
 
@@ -1786,7 +1786,7 @@ def hstack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(hstack_out, tensors, out=out)
     refuse_grad("hstack", *tensors, out)
-    return composite.hstack_out(tensors, out=out)
+    return composite_indexing.hstack_out(tensors, out=out)
 
 
 def vstack(tensors, *, out=None):
@@ -1798,7 +1798,7 @@ def vstack(tensors, *, out=None):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(vstack, tensors, out=out)
     try:
-        return composite.vstack(tensors)
+        return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
         raise explained(error, vstack, (vstack,), (tensors,), {}) from None
 
@@ -1812,7 +1812,7 @@ def vstack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(vstack_out, tensors, out=out)
     refuse_grad("vstack", *tensors, out)
-    return composite.vstack_out(tensors, out=out)
+    return composite_indexing.vstack_out(tensors, out=out)
 
 
 def block_diag(tensors):
@@ -1830,9 +1830,9 @@ def block_diag(tensors):
             node.next_edges = tensors_edges
             node.tensors_shapes = [tensor.shape for tensor in tensors]
     if node is not None:
-        return recorded(node, composite.block_diag, tensors)
+        return recorded(node, composite_indexing.block_diag, tensors)
     try:
-        return composite.block_diag(tensors)
+        return composite_indexing.block_diag(tensors)
     except CALL_ERRORS as error:
         raise explained(error, block_diag, (block_diag,), (tensors,), {}) from None
 
@@ -2145,7 +2145,7 @@ def diag(input, diagonal=0, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, diag, input, diagonal, out=out)
     try:
-        return composite.diag(input, diagonal)
+        return composite_indexing.diag(input, diagonal)
     except CALL_ERRORS as error:
         raise explained(error, diag, (diag,), (input, diagonal), {}) from None
 
@@ -2165,7 +2165,7 @@ def diag_out(input, diagonal=0, *, out):
         raise refused(error, diag_out, input, diagonal, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("diag", input, out)
-    return composite.diag_out(input, diagonal, out=out)
+    return composite_indexing.diag_out(input, diagonal, out=out)
 
 
 _diag_embed_kernels = kernel_table("diag_embed")
@@ -2396,7 +2396,7 @@ def index_select_backward(grad, self_sizes, dim, index):
     except ARGUMENT_ERRORS as error:
         raise refused(error, index_select_backward, grad, self_sizes, dim, index)
     try:
-        return composite.index_select_backward(grad, self_sizes, dim, index)
+        return composite_indexing.index_select_backward(grad, self_sizes, dim, index)
     except CALL_ERRORS as error:
         raise explained(
             error, index_select_backward, (index_select_backward,), (grad, self_sizes, dim, index), {}
@@ -2421,7 +2421,7 @@ def gather_backward(grad, input, dim, index, sparse_grad):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gather_backward, grad, input, dim, index, sparse_grad)
     try:
-        return composite.gather_backward(grad, input, dim, index, sparse_grad)
+        return composite_indexing.gather_backward(grad, input, dim, index, sparse_grad)
     except CALL_ERRORS as error:
         raise explained(
             error, gather_backward, (gather_backward,), (grad, input, dim, index, sparse_grad), {}
@@ -2450,7 +2450,7 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
     except ARGUMENT_ERRORS as error:
         raise refused(error, value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     try:
-        return composite.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
+        return composite_indexing.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -2473,7 +2473,7 @@ def one_hot(input, num_classes=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, one_hot, input, num_classes)
     try:
-        return composite.one_hot(input, num_classes)
+        return composite_indexing.one_hot(input, num_classes)
     except CALL_ERRORS as error:
         raise explained(error, one_hot, (one_hot,), (input, num_classes), {}) from None
 
@@ -2487,7 +2487,7 @@ def dstack(tensors, *, out=None):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(dstack, tensors, out=out)
     try:
-        return composite.dstack(tensors)
+        return composite_indexing.dstack(tensors)
     except CALL_ERRORS as error:
         raise explained(error, dstack, (dstack,), (tensors,), {}) from None
 
@@ -2501,7 +2501,7 @@ def dstack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(dstack_out, tensors, out=out)
     refuse_grad("dstack", *tensors, out)
-    return composite.dstack_out(tensors, out=out)
+    return composite_indexing.dstack_out(tensors, out=out)
 
 
 def column_stack(tensors, *, out=None):
@@ -2513,7 +2513,7 @@ def column_stack(tensors, *, out=None):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(column_stack, tensors, out=out)
     try:
-        return composite.column_stack(tensors)
+        return composite_indexing.column_stack(tensors)
     except CALL_ERRORS as error:
         raise explained(error, column_stack, (column_stack,), (tensors,), {}) from None
 
@@ -2527,7 +2527,7 @@ def column_stack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(column_stack_out, tensors, out=out)
     refuse_grad("column_stack", *tensors, out)
-    return composite.column_stack_out(tensors, out=out)
+    return composite_indexing.column_stack_out(tensors, out=out)
 
 
 def row_stack(tensors, *, out=None):
@@ -2539,7 +2539,7 @@ def row_stack(tensors, *, out=None):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(row_stack, tensors, out=out)
     try:
-        return composite.vstack(tensors)
+        return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
         raise explained(error, row_stack, (row_stack,), (tensors,), {}) from None
 
@@ -2553,7 +2553,7 @@ def row_stack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(row_stack_out, tensors, out=out)
     refuse_grad("row_stack", *tensors, out)
-    return composite.vstack_out(tensors, out=out)
+    return composite_indexing.vstack_out(tensors, out=out)
 
 
 def concat(tensors, dim=0, *, out=None, axis=None):
@@ -2646,7 +2646,7 @@ def tile(input, dims, *more_dims):
     except ARGUMENT_ERRORS as error:
         raise refused(error, tile, input, dims, *more_dims)
     try:
-        return composite.tile(input, dims)
+        return composite_indexing.tile(input, dims)
     except CALL_ERRORS as error:
         raise explained(error, tile, (tile,), (input, dims), {}) from None
 
@@ -2667,7 +2667,7 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
     except ARGUMENT_ERRORS as error:
         raise refused(error, repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
     try:
-        return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
+        return composite_indexing.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -2694,7 +2694,7 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
     try:
-        return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
+        return composite_indexing.repeat_interleave_int(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -2755,7 +2755,7 @@ def fliplr(input):
         return call(fliplr, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fliplr, input)
-    return composite.fliplr(input)
+    return composite_indexing.fliplr(input)
 
 
 def flipud(input):
@@ -2764,7 +2764,7 @@ def flipud(input):
         return call(flipud, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(flipud, input)
-    return composite.flipud(input)
+    return composite_indexing.flipud(input)
 
 
 def rot90(input, k=1, dims=(0, 1)):
@@ -2793,9 +2793,9 @@ def rot90(input, k=1, dims=(0, 1)):
         node.k = k
         node.dims = dims
     if node is not None:
-        return recorded(node, composite.rot90, input, k, dims)
+        return recorded(node, composite_indexing.rot90, input, k, dims)
     try:
-        return composite.rot90(input, k, dims)
+        return composite_indexing.rot90(input, k, dims)
     except CALL_ERRORS as error:
         raise explained(error, rot90, (rot90,), (input, k, dims), {}) from None
 
@@ -2818,7 +2818,7 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, take_along_dim, input, indices, dim, out=out)
     try:
-        return composite.take_along_dim(input, indices, dim)
+        return composite_indexing.take_along_dim(input, indices, dim)
     except CALL_ERRORS as error:
         raise explained(error, take_along_dim, (take_along_dim,), (input, indices, dim), {}) from None
 
@@ -2840,7 +2840,7 @@ def take_along_dim_out(input, indices, dim=None, *, out):
         raise refused(error, take_along_dim_out, input, indices, dim, out=out)
     if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("take_along_dim", input, indices, out)
-    return composite.take_along_dim_out(input, indices, dim, out=out)
+    return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
 
 
 def argwhere(input):
@@ -2882,7 +2882,7 @@ def fill_diagonal_(input, fill_value, wrap=False):
             wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, fill_diagonal_, input, fill_value, wrap)
-    return composite.fill_diagonal_(input, fill_value, wrap)
+    return composite_indexing.fill_diagonal_(input, fill_value, wrap)
 
 
 def combinations(input, r=2, with_replacement=False):
@@ -2899,7 +2899,7 @@ def combinations(input, r=2, with_replacement=False):
     except ARGUMENT_ERRORS as error:
         raise refused(error, combinations, input, r, with_replacement)
     try:
-        return composite.combinations(input, r, with_replacement)
+        return composite_indexing.combinations(input, r, with_replacement)
     except CALL_ERRORS as error:
         raise explained(error, combinations, (combinations,), (input, r, with_replacement), {}) from None
 
@@ -2963,7 +2963,7 @@ def index_fill__int_Scalar(input, dim, index, value):
             value = scalar_of(value, "index_fill_", "value", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, index_fill__int_Scalar, input, dim, index, value)
-    return composite.index_fill_(input, dim, index, value)
+    return composite_indexing.index_fill_(input, dim, index, value)
 
 
 def index_fill_int_Tensor(input, dim, index, value):
@@ -3021,7 +3021,7 @@ def index_fill__int_Tensor(input, dim, index, value):
             dim = int_of(dim, "index_fill_", "dim", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, index_fill__int_Tensor, input, dim, index, value)
-    return composite.index_fill_tensor_(input, dim, index, value)
+    return composite_indexing.index_fill_tensor_(input, dim, index, value)
 
 
 def index_fill_(input, dim, index, value):
@@ -3106,7 +3106,7 @@ def index_copy_(input, dim, index, source):
             dim = int_of(dim, "index_copy_", "dim", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, index_copy_, input, dim, index, source)
-    return composite.index_copy_(input, dim, index, source)
+    return composite_indexing.index_copy_(input, dim, index, source)
 
 
 def index_copy_out(input, dim, index, source, *, out):
@@ -3128,7 +3128,7 @@ def index_copy_out(input, dim, index, source, *, out):
         raise refused(error, index_copy_out, input, dim, index, source, out=out)
     if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("index_copy", input, source, out)
-    return composite.index_copy_out(input, dim, index, source, out=out)
+    return composite_indexing.index_copy_out(input, dim, index, source, out=out)
 
 
 def take(input, index, *, out=None):
@@ -3153,8 +3153,8 @@ def take(input, index, *, out=None):
         node.next_edges = (edge or None,)
         node.kept = (save(index), save(input))
     if node is not None:
-        return recorded(node, composite.take, input, index)
-    return composite.take(input, index)
+        return recorded(node, composite_indexing.take, input, index)
+    return composite_indexing.take(input, index)
 
 
 def take_out(input, index, *, out):
@@ -3169,4 +3169,4 @@ def take_out(input, index, *, out):
         return raise_bad_argument(take_out, input, index, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("take", input, out)
-    return composite.take_out(input, index, out=out)
+    return composite_indexing.take_out(input, index, out=out)

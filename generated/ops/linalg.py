@@ -34,7 +34,15 @@ from mindtorch.autograd._engine.outputs import (
 )
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import linalg as composite
+from mindtorch.composite.linalg import (
+    decomposition_forms as composite_decomposition_forms,
+    decompositions as composite_decompositions,
+    einsum as composite_einsum,
+    linalg as composite_linalg,
+    matrix_norms as composite_matrix_norms,
+    pairs as composite_pairs,
+    products as composite_products,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -267,7 +275,7 @@ def matmul(input, other, *, out=None):
         return raise_bad_argument(matmul, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(matmul, input, other, out=out)
-    return composite.matmul(input, other)
+    return composite_linalg.matmul(input, other)
 
 
 def matmul_operator(input, other, out=None):
@@ -280,7 +288,7 @@ def matmul_operator(input, other, out=None):
         return raise_bad_argument(matmul, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(matmul, input, other, out=out)
-    return composite.matmul(input, other)
+    return composite_linalg.matmul(input, other)
 
 
 def matmul_out(input, other, *, out):
@@ -295,7 +303,7 @@ def matmul_out(input, other, *, out):
         return raise_bad_argument(matmul_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("matmul", input, other, out)
-    return composite.matmul_out(input, other, out=out)
+    return composite_linalg.matmul_out(input, other, out=out)
 
 
 _addmm_kernels = kernel_table("addmm")
@@ -825,9 +833,9 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             node.alpha = alpha
             node.kept = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
     if node is not None:
-        return recorded(node, composite.addr, input, vec1, vec2, beta=beta, alpha=alpha)
+        return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
     try:
-        return composite.addr(input, vec1, vec2, beta=beta, alpha=alpha)
+        return composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, addr, (addr,), (input, vec1, vec2), {"beta": beta, "alpha": alpha}) from None
 
@@ -849,7 +857,7 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
             alpha = scalar_of(alpha, "addr_", "alpha")
     except ARGUMENT_ERRORS as error:
         raise refused(error, addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-    return composite.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
+    return composite_linalg.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
 
 
 def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
@@ -873,7 +881,7 @@ def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
         raise refused(error, addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     if input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("addr", input, vec1, vec2, out)
-    return write_out(out, composite.addr(input, vec1, vec2, beta=beta, alpha=alpha))
+    return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
 
 
 def vdot(input, other, *, out=None):
@@ -933,7 +941,7 @@ def linear(input, weight, bias=None, *, out=None):
         return raise_bad_argument(linear, input, weight, bias, out=out)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(linear, input, weight, bias, out=out)
-    return composite.linear(input, weight, bias)
+    return composite_linalg.linear(input, weight, bias)
 
 
 def linear_out(input, weight, bias=None, *, out):
@@ -949,7 +957,7 @@ def linear_out(input, weight, bias=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(linear_out, input, weight, bias, out=out)
     refuse_grad("linear", input, weight, bias, out)
-    return composite.linear_out(input, weight, bias, out=out)
+    return composite_linalg.linear_out(input, weight, bias, out=out)
 
 
 def outer(input, vec2, *, out=None):
@@ -962,7 +970,7 @@ def outer(input, vec2, *, out=None):
         return raise_bad_argument(outer, input, vec2, out=out)
     if not isinstance(vec2, Tensor):
         return raise_bad_argument(outer, input, vec2, out=out)
-    return composite.outer(input, vec2)
+    return composite_linalg.outer(input, vec2)
 
 
 def outer_out(input, vec2, *, out):
@@ -977,7 +985,7 @@ def outer_out(input, vec2, *, out):
         return raise_bad_argument(outer_out, input, vec2, out=out)
     if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("outer", input, vec2, out)
-    return composite.outer_out(input, vec2, out=out)
+    return composite_linalg.outer_out(input, vec2, out=out)
 
 
 def einsum(equation, tensors, *, path=None):
@@ -994,7 +1002,7 @@ def einsum(equation, tensors, *, path=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, einsum, equation, tensors, path=path)
     try:
-        return composite.einsum(equation, tensors, path=path)
+        return composite_einsum.einsum(equation, tensors, path=path)
     except CALL_ERRORS as error:
         raise explained(error, einsum, (einsum,), (equation, tensors), {"path": path}) from None
 
@@ -1017,7 +1025,7 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, tensordot, input, other, dims_self, dims_other, out=out)
     try:
-        return composite.tensordot(input, other, dims_self, dims_other)
+        return composite_linalg.tensordot(input, other, dims_self, dims_other)
     except CALL_ERRORS as error:
         raise explained(error, tensordot, (tensordot,), (input, other, dims_self, dims_other), {}) from None
 
@@ -1041,7 +1049,7 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
         raise refused(error, tensordot_out, input, other, dims_self, dims_other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("tensordot", input, other, out)
-    return composite.tensordot_out(input, other, dims_self, dims_other, out=out)
+    return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
 
 
 def ger(input, vec2, *, out=None):
@@ -1082,7 +1090,7 @@ def inner(input, other, *, out=None):
         return raise_bad_argument(inner, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(inner, input, other, out=out)
-    return composite.inner(input, other)
+    return composite_linalg.inner(input, other)
 
 
 def inner_out(input, other, *, out):
@@ -1097,7 +1105,7 @@ def inner_out(input, other, *, out):
         return raise_bad_argument(inner_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("inner", input, other, out)
-    return composite.inner_out(input, other, out=out)
+    return composite_linalg.inner_out(input, other, out=out)
 
 
 def kron(input, other, *, out=None):
@@ -1110,7 +1118,7 @@ def kron(input, other, *, out=None):
         return raise_bad_argument(kron, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(kron, input, other, out=out)
-    return composite.kron(input, other)
+    return composite_linalg.kron(input, other)
 
 
 def kron_out(input, other, *, out):
@@ -1125,7 +1133,7 @@ def kron_out(input, other, *, out):
         return raise_bad_argument(kron_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("kron", input, other, out)
-    return composite.kron_out(input, other, out=out)
+    return composite_linalg.kron_out(input, other, out=out)
 
 
 def matrix_power(input, n, *, out=None):
@@ -1142,7 +1150,7 @@ def matrix_power(input, n, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, matrix_power, input, n, out=out)
     try:
-        return composite.matrix_power(input, n)
+        return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
         raise explained(error, matrix_power, (matrix_power,), (input, n), {}) from None
 
@@ -1162,7 +1170,7 @@ def matrix_power_out(input, n, *, out):
         raise refused(error, matrix_power_out, input, n, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("matrix_power", input, out)
-    return composite.matrix_power_out(input, n, out=out)
+    return composite_linalg.matrix_power_out(input, n, out=out)
 
 
 def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
@@ -1183,7 +1191,7 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_vecdot, x, y, dim=dim, out=out)
     try:
-        return composite.linalg_vecdot(x, y, dim=dim)
+        return composite_linalg.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, linalg_vecdot, (linalg_vecdot,), (x, y), {"dim": dim}) from None
 
@@ -1205,7 +1213,7 @@ def linalg_vecdot_out(x, y, *, dim=-1, out):
         raise refused(error, linalg_vecdot_out, x, y, dim=dim, out=out)
     if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_vecdot", x, y, out)
-    return composite.linalg_vecdot_out(x, y, dim=dim, out=out)
+    return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
 
 
 def trace(input):
@@ -1226,8 +1234,8 @@ def trace(input):
         node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
-        return recorded(node, composite.trace, input)
-    return composite.trace(input)
+        return recorded(node, composite_linalg.trace, input)
+    return composite_linalg.trace(input)
 
 
 _linalg_inv_ex_kernels = kernel_table("linalg_inv_ex")
@@ -1303,7 +1311,7 @@ def linalg_inv(A, *, out=None):
         return linalg_inv_out(A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_inv, A, out=out)
-    return composite.linalg_inv(A)
+    return composite_decompositions.linalg_inv(A)
 
 
 def linalg_inv_out(A, *, out):
@@ -1316,7 +1324,7 @@ def linalg_inv_out(A, *, out):
         return raise_bad_argument(linalg_inv_out, A, out=out)
     if A._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_inv", A, out)
-    return composite.linalg_inv_out(A, out=out)
+    return composite_decomposition_forms.linalg_inv_out(A, out=out)
 
 
 def inverse(input, *, out=None):
@@ -1421,7 +1429,7 @@ def linalg_det_out(A, *, out):
         return raise_bad_argument(linalg_det_out, A, out=out)
     if A._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_det", A, out)
-    return composite.linalg_det_out(A, out=out)
+    return composite_decomposition_forms.linalg_det_out(A, out=out)
 
 
 def det(input):
@@ -1511,7 +1519,7 @@ def linalg_slogdet_out(A, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_slogdet_out, A, out=out)
     refuse_grad("linalg_slogdet", A, *out)
-    return return_types.linalg_slogdet_out(composite.linalg_slogdet_out(A, out=out))
+    return return_types.linalg_slogdet_out(composite_decomposition_forms.linalg_slogdet_out(A, out=out))
 
 
 def slogdet(input, *, out=None):
@@ -1543,7 +1551,7 @@ def logdet(input):
         return call(logdet, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(logdet, input)
-    return composite.logdet(input)
+    return composite_decompositions.logdet(input)
 
 
 __linalg_solve_ex_kernels = kernel_table("_linalg_solve_ex")
@@ -1640,7 +1648,9 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    return return_types.linalg_solve_ex(composite.linalg_solve_ex(A, B, left=left, check_errors=check_errors))
+    return return_types.linalg_solve_ex(
+        composite_decompositions.linalg_solve_ex(A, B, left=left, check_errors=check_errors)
+    )
 
 
 def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
@@ -1662,7 +1672,7 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
         raise refused(error, linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     refuse_grad("linalg_solve_ex", A, B, *out)
     return return_types.linalg_solve_ex_out(
-        composite.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
+        composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
     )
 
 
@@ -1681,7 +1691,7 @@ def linalg_solve(A, B, *, left=True, out=None):
             left = bool_of(left, "linalg_solve", "left")
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_solve, A, B, left=left, out=out)
-    return composite.linalg_solve(A, B, left=left)
+    return composite_decompositions.linalg_solve(A, B, left=left)
 
 
 def linalg_solve_out(A, B, *, left=True, out):
@@ -1701,7 +1711,7 @@ def linalg_solve_out(A, B, *, left=True, out):
         raise refused(error, linalg_solve_out, A, B, left=left, out=out)
     if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_solve", A, B, out)
-    return composite.linalg_solve_out(A, B, left=left, out=out)
+    return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
 
 
 _linalg_lu_factor_ex_kernels = kernel_table("linalg_lu_factor_ex")
@@ -1787,7 +1797,7 @@ def _lu_with_info(input, pivot=True, check_errors=True):
             check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, _lu_with_info, input, pivot, check_errors)
-    return return_types._lu_with_info(composite.lu_with_info(input, pivot, check_errors))
+    return return_types._lu_with_info(composite_decompositions.lu_with_info(input, pivot, check_errors))
 
 
 def linalg_lu_factor(A, *, pivot=True, out=None):
@@ -1803,7 +1813,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
             pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_lu_factor, A, pivot=pivot, out=out)
-    return return_types.linalg_lu_factor(composite.linalg_lu_factor(A, pivot=pivot))
+    return return_types.linalg_lu_factor(composite_decompositions.linalg_lu_factor(A, pivot=pivot))
 
 
 def linalg_lu_factor_out(A, *, pivot=True, out):
@@ -1820,7 +1830,9 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_lu_factor_out, A, pivot=pivot, out=out)
     refuse_grad("linalg_lu_factor", A, *out)
-    return return_types.linalg_lu_factor_out(composite.linalg_lu_factor_out(A, pivot=pivot, out=out))
+    return return_types.linalg_lu_factor_out(
+        composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
+    )
 
 
 _lu_unpack_kernels = kernel_table("lu_unpack")
@@ -2048,7 +2060,7 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
         return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
     if not isinstance(LU_pivots, Tensor):
         return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
-    return composite.lu_solve(input, LU_data, LU_pivots)
+    return composite_decompositions.lu_solve(input, LU_data, LU_pivots)
 
 
 def lu_solve_out(input, LU_data, LU_pivots, *, out):
@@ -2070,7 +2082,7 @@ def lu_solve_out(input, LU_data, LU_pivots, *, out):
         or out._mt_edge is not None
     ):
         refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
-    return composite.lu_solve_out(input, LU_data, LU_pivots, out=out)
+    return composite_decomposition_forms.lu_solve_out(input, LU_data, LU_pivots, out=out)
 
 
 _linalg_solve_triangular_kernels = kernel_table("linalg_solve_triangular")
@@ -2198,11 +2210,13 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             node.kept = (save(A),)
     if node is not None:
         solution, cloned_coefficient = recorded_outputs(
-            node, (True, True), composite.triangular_solve, input, A, upper, transpose, unitriangular
+            node, (True, True), composite_decompositions.triangular_solve, input, A, upper, transpose, unitriangular
         )
         node.kept += (save_output(node, solution),)
         return return_types.triangular_solve((solution, cloned_coefficient))
-    return return_types.triangular_solve(composite.triangular_solve(input, A, upper, transpose, unitriangular))
+    return return_types.triangular_solve(
+        composite_decompositions.triangular_solve(input, A, upper, transpose, unitriangular)
+    )
 
 
 def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=False, *, out):
@@ -2226,7 +2240,7 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
         raise refused(error, triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
     refuse_grad("triangular_solve", input, A, *out)
     return return_types.triangular_solve_out(
-        composite.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
+        composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
     )
 
 
@@ -2313,7 +2327,7 @@ def linalg_cholesky(input, *, upper=False, out=None):
             upper = bool_of(upper, "linalg_cholesky", "upper")
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_cholesky, input, upper=upper, out=out)
-    return composite.linalg_cholesky(input, upper=upper)
+    return composite_decompositions.linalg_cholesky(input, upper=upper)
 
 
 def linalg_cholesky_out(input, *, upper=False, out):
@@ -2331,7 +2345,7 @@ def linalg_cholesky_out(input, *, upper=False, out):
         raise refused(error, linalg_cholesky_out, input, upper=upper, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cholesky", input, out)
-    return composite.linalg_cholesky_out(input, upper=upper, out=out)
+    return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
 
 
 def cholesky(input, upper=False, *, out=None):
@@ -2359,10 +2373,10 @@ def cholesky(input, upper=False, *, out=None):
         node.next_edges = (edge or None,)
         node.upper = upper
     if node is not None:
-        result = recorded(node, composite.cholesky, input, upper)
+        result = recorded(node, composite_decompositions.cholesky, input, upper)
         node.kept = (save_output(node, result),)
         return result
-    return composite.cholesky(input, upper)
+    return composite_decompositions.cholesky(input, upper)
 
 
 def cholesky_out(input, upper=False, *, out):
@@ -2380,7 +2394,7 @@ def cholesky_out(input, upper=False, *, out):
         raise refused(error, cholesky_out, input, upper, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cholesky", input, out)
-    return composite.cholesky_out(input, upper, out=out)
+    return composite_decomposition_forms.cholesky_out(input, upper, out=out)
 
 
 def cholesky_solve(input, input2, upper=False, *, out=None):
@@ -2413,10 +2427,10 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
             node.upper = upper
             node.kept = (save(input2),)
     if node is not None:
-        result = recorded(node, composite.cholesky_solve, input, input2, upper)
+        result = recorded(node, composite_decompositions.cholesky_solve, input, input2, upper)
         node.kept += (save_output(node, result),)
         return result
-    return composite.cholesky_solve(input, input2, upper)
+    return composite_decompositions.cholesky_solve(input, input2, upper)
 
 
 def cholesky_solve_out(input, input2, upper=False, *, out):
@@ -2436,7 +2450,7 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
         raise refused(error, cholesky_solve_out, input, input2, upper, out=out)
     if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cholesky_solve", input, input2, out)
-    return composite.cholesky_solve_out(input, input2, upper, out=out)
+    return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
 
 
 def cholesky_inverse(input, upper=False, *, out=None):
@@ -2465,10 +2479,10 @@ def cholesky_inverse(input, upper=False, *, out=None):
         node.upper = upper
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.cholesky_inverse, input, upper)
+        result = recorded(node, composite_decompositions.cholesky_inverse, input, upper)
         node.kept += (save_output(node, result),)
         return result
-    return composite.cholesky_inverse(input, upper)
+    return composite_decompositions.cholesky_inverse(input, upper)
 
 
 def cholesky_inverse_out(input, upper=False, *, out):
@@ -2486,7 +2500,7 @@ def cholesky_inverse_out(input, upper=False, *, out):
         raise refused(error, cholesky_inverse_out, input, upper, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cholesky_inverse", input, out)
-    return composite.cholesky_inverse_out(input, upper, out=out)
+    return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
 
 
 _linalg_qr_kernels = kernel_table("linalg_qr")
@@ -2568,7 +2582,7 @@ def qr(input, some=True, *, out=None):
             some = bool_of(some, "qr", "some", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, qr, input, some, out=out)
-    return return_types.qr(composite.qr(input, some))
+    return return_types.qr(composite_decompositions.qr(input, some))
 
 
 def qr_out(input, some=True, *, out):
@@ -2585,7 +2599,7 @@ def qr_out(input, some=True, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, qr_out, input, some, out=out)
     refuse_grad("qr", input, *out)
-    return return_types.qr_out(composite.qr_out(input, some, out=out))
+    return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
 
 
 _geqrf_kernels = kernel_table("geqrf")
@@ -2887,7 +2901,7 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
             hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_ldl_factor, input, hermitian=hermitian, out=out)
-    return return_types.linalg_ldl_factor(composite.linalg_ldl_factor(input, hermitian=hermitian))
+    return return_types.linalg_ldl_factor(composite_decompositions.linalg_ldl_factor(input, hermitian=hermitian))
 
 
 def linalg_ldl_factor_out(input, *, hermitian=False, out):
@@ -2904,7 +2918,9 @@ def linalg_ldl_factor_out(input, *, hermitian=False, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
     refuse_grad("linalg_ldl_factor", input, *out)
-    return return_types.linalg_ldl_factor_out(composite.linalg_ldl_factor_out(input, hermitian=hermitian, out=out))
+    return return_types.linalg_ldl_factor_out(
+        composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
+    )
 
 
 _linalg_ldl_solve_kernels = kernel_table("linalg_ldl_solve")
@@ -3078,7 +3094,9 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_svd_out, A, full_matrices, driver=driver, out=out)
     refuse_grad("linalg_svd", A, *out)
-    return return_types.linalg_svd_out(composite.linalg_svd_out(A, full_matrices, driver=driver, out=out))
+    return return_types.linalg_svd_out(
+        composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
+    )
 
 
 def linalg_svdvals(A, *, driver=None, out=None):
@@ -3112,7 +3130,7 @@ def linalg_svdvals_out(A, *, driver=None, out):
         raise refused(error, linalg_svdvals_out, A, driver=driver, out=out)
     if A._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_svdvals", A, out)
-    return composite.linalg_svdvals_out(A, driver=driver, out=out)
+    return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -3130,7 +3148,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
             compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, svd, input, some, compute_uv, out=out)
-    return return_types.svd(composite.svd(input, some, compute_uv))
+    return return_types.svd(composite_decompositions.svd(input, some, compute_uv))
 
 
 def svd_out(input, some=True, compute_uv=True, *, out):
@@ -3149,7 +3167,7 @@ def svd_out(input, some=True, compute_uv=True, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, svd_out, input, some, compute_uv, out=out)
     refuse_grad("svd", input, *out)
-    return return_types.svd_out(composite.svd_out(input, some, compute_uv, out=out))
+    return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
 
 
 __linalg_eigh_kernels = kernel_table("_linalg_eigh")
@@ -3251,7 +3269,7 @@ def linalg_eigh_out(input, UPLO="L", *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_eigh_out, input, UPLO, out=out)
     refuse_grad("linalg_eigh", input, *out)
-    return return_types.linalg_eigh_out(composite.linalg_eigh_out(input, UPLO, out=out))
+    return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
 
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
@@ -3285,7 +3303,7 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
         raise refused(error, linalg_eigvalsh_out, input, UPLO, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_eigvalsh", input, out)
-    return composite.linalg_eigvalsh_out(input, UPLO, out=out)
+    return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
 
 
 _linalg_eig_kernels = kernel_table("linalg_eig")
@@ -3352,7 +3370,7 @@ def linalg_eigvals(input, *, out=None):
         return linalg_eigvals_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_eigvals, input, out=out)
-    return composite.linalg_eigvals(input)
+    return composite_decompositions.linalg_eigvals(input)
 
 
 def linalg_eigvals_out(input, *, out):
@@ -3365,7 +3383,7 @@ def linalg_eigvals_out(input, *, out):
         return raise_bad_argument(linalg_eigvals_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_eigvals", input, out)
-    return composite.linalg_eigvals_out(input, out=out)
+    return composite_decomposition_forms.linalg_eigvals_out(input, out=out)
 
 
 _linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
@@ -3418,7 +3436,7 @@ def linalg_matrix_power(input, n, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_matrix_power, input, n, out=out)
     try:
-        return composite.matrix_power(input, n)
+        return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
         raise explained(error, linalg_matrix_power, (linalg_matrix_power,), (input, n), {}) from None
 
@@ -3438,7 +3456,7 @@ def linalg_matrix_power_out(input, n, *, out):
         raise refused(error, linalg_matrix_power_out, input, n, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_power", input, out)
-    return composite.matrix_power_out(input, n, out=out)
+    return composite_linalg.matrix_power_out(input, n, out=out)
 
 
 def linalg_matmul(input, other, *, out=None):
@@ -3451,7 +3469,7 @@ def linalg_matmul(input, other, *, out=None):
         return raise_bad_argument(linalg_matmul, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(linalg_matmul, input, other, out=out)
-    return composite.matmul(input, other)
+    return composite_linalg.matmul(input, other)
 
 
 def linalg_matmul_out(input, other, *, out):
@@ -3466,7 +3484,7 @@ def linalg_matmul_out(input, other, *, out):
         return raise_bad_argument(linalg_matmul_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matmul", input, other, out)
-    return composite.matmul_out(input, other, out=out)
+    return composite_linalg.matmul_out(input, other, out=out)
 
 
 def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
@@ -3512,7 +3530,7 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        return composite.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+        return composite_matrix_norms.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(
             error, linalg_matrix_norm_default, (linalg_matrix_norm_default,), (input, ord, dim, keepdim), {}
@@ -3540,7 +3558,7 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
         raise refused(error, linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_norm", input, out)
-    return composite.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -3563,7 +3581,7 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        return composite.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
+        return composite_matrix_norms.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(
             error, linalg_matrix_norm_str_ord, (linalg_matrix_norm_str_ord,), (input, ord, dim, keepdim), {}
@@ -3624,7 +3642,7 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
         raise refused(error, linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_norm", input, out)
-    return composite.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def nuclear_norm_default(input, keepdim=False, *, out=None):
@@ -3679,7 +3697,7 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, nuclear_norm_dim, input, dim, keepdim, out=out)
     try:
-        return composite.nuclear_norm_dim(input, dim, keepdim)
+        return composite_matrix_norms.nuclear_norm_dim(input, dim, keepdim)
     except CALL_ERRORS as error:
         raise explained(error, nuclear_norm_dim, (nuclear_norm_dim,), (input, dim, keepdim), {}) from None
 
@@ -3719,7 +3737,7 @@ def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
         raise refused(error, nuclear_norm_dim_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nuclear_norm", input, out)
-    return composite.nuclear_norm_dim_out(input, dim, keepdim, out=out)
+    return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
 
 
 def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -3746,7 +3764,7 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
     except ARGUMENT_ERRORS as error:
         raise refused(error, frobenius_norm, input, dim, keepdim, out=out)
     try:
-        return composite.frobenius_norm(input, dim, keepdim)
+        return composite_matrix_norms.frobenius_norm(input, dim, keepdim)
     except CALL_ERRORS as error:
         raise explained(error, frobenius_norm, (frobenius_norm,), (input, dim, keepdim), {}) from None
 
@@ -3770,7 +3788,7 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
         raise refused(error, frobenius_norm_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("frobenius_norm", input, out)
-    return composite.frobenius_norm_out(input, dim, keepdim, out=out)
+    return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
 
 
 def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -3795,7 +3813,7 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        return composite.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
+        return composite_matrix_norms.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(error, linalg_norm_default, (linalg_norm_default,), (input, ord, dim, keepdim), {}) from None
 
@@ -3823,7 +3841,7 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
         raise refused(error, linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_norm", input, out)
-    return composite.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -3848,7 +3866,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        return composite.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
+        return composite_matrix_norms.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(error, linalg_norm_ord_str, (linalg_norm_ord_str,), (input, ord, dim, keepdim), {}) from None
 
@@ -3907,7 +3925,7 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
         raise refused(error, linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_norm", input, out)
-    return composite.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_cond_default(input, p=None, *, out=None):
@@ -3924,7 +3942,7 @@ def linalg_cond_default(input, p=None, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_cond_default, input, p, out=out)
     try:
-        return composite.linalg_cond(input, p)
+        return composite_matrix_norms.linalg_cond(input, p)
     except CALL_ERRORS as error:
         raise explained(error, linalg_cond_default, (linalg_cond_default,), (input, p), {}) from None
 
@@ -3944,7 +3962,7 @@ def linalg_cond_default_out(input, p=None, *, out):
         raise refused(error, linalg_cond_default_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cond", input, out)
-    return composite.linalg_cond_out(input, p, out=out)
+    return composite_matrix_norms.linalg_cond_out(input, p, out=out)
 
 
 def linalg_cond_p_str(input, p, *, out=None):
@@ -3960,7 +3978,7 @@ def linalg_cond_p_str(input, p, *, out=None):
             p = str_of(p, "linalg_cond", "p", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_cond_p_str, input, p, out=out)
-    return composite.linalg_cond_named(input, p)
+    return composite_matrix_norms.linalg_cond_named(input, p)
 
 
 def linalg_cond(input, p=None, *, out=None):
@@ -3996,7 +4014,7 @@ def linalg_cond_p_str_out(input, p, *, out):
         raise refused(error, linalg_cond_p_str_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cond", input, out)
-    return composite.linalg_cond_named_out(input, p, out=out)
+    return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
 
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4024,7 +4042,7 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
         raise refused(
             error, linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4055,7 +4073,7 @@ def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, herm
             error, linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
     refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
-    return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
+    return write_out(out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
 
 
 def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4079,7 +4097,7 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
         raise refused(
             error, linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4107,7 +4125,7 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
         )
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_rank", input, out)
-    return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
+    return write_out(out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
 
 
 def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
@@ -4125,7 +4143,7 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_matrix_rank_default, input, tol, hermitian, out=out)
-    return composite.linalg_matrix_rank_tol(input, tol, hermitian)
+    return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
 
 
 def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
@@ -4145,7 +4163,7 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
         raise refused(error, linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_rank", input, out)
-    return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
+    return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
 
 
 def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
@@ -4163,7 +4181,7 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-    return composite.linalg_matrix_rank_tol(input, tol, hermitian)
+    return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
 
 
 def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
@@ -4230,7 +4248,7 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
         raise refused(error, linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
     if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matrix_rank", input, tol, out)
-    return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
+    return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
 
 
 def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4272,10 +4290,10 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         node.next_edges = (edge or None,)
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        result = recorded(node, composite_matrix_norms.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian)
         node.kept += (save_output(node, result),)
         return result
-    return composite.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    return composite_matrix_norms.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4307,7 +4325,7 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
         )
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, out)
-    return composite.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4329,7 +4347,7 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    return composite.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    return composite_matrix_norms.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4355,7 +4373,7 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
         raise refused(error, linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, out)
-    return composite.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    return composite_matrix_norms.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
@@ -4373,7 +4391,7 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_pinv_default, input, rcond, hermitian, out=out)
-    return composite.linalg_pinv_rcond(input, rcond, hermitian)
+    return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
 
 
 def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
@@ -4393,7 +4411,7 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
         raise refused(error, linalg_pinv_default_out, input, rcond, hermitian, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, out)
-    return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+    return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
 
 
 def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
@@ -4411,7 +4429,7 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-    return composite.linalg_pinv_rcond(input, rcond, hermitian)
+    return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
 
 
 def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
@@ -4468,7 +4486,7 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
         raise refused(error, linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
     if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_pinv", input, rcond, out)
-    return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+    return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
 
 
 def pinverse(input, rcond=1e-15):
@@ -4517,11 +4535,11 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
             node.kept = (save(b), save(input))
     if node is not None:
         solution, residuals, rank, singular_values = recorded_outputs(
-            node, (True, True, False, False), composite.linalg_lstsq, input, b, rcond, driver=driver
+            node, (True, True, False, False), composite_decompositions.linalg_lstsq, input, b, rcond, driver=driver
         )
         node.kept += (save_output(node, solution),)
         return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
-    return return_types.linalg_lstsq(composite.linalg_lstsq(input, b, rcond, driver=driver))
+    return return_types.linalg_lstsq(composite_decompositions.linalg_lstsq(input, b, rcond, driver=driver))
 
 
 def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
@@ -4542,7 +4560,9 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     refuse_grad("linalg_lstsq", input, b, *out)
-    return return_types.linalg_lstsq_out(composite.linalg_lstsq_out(input, b, rcond, driver=driver, out=out))
+    return return_types.linalg_lstsq_out(
+        composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
+    )
 
 
 def linalg_tensorinv(input, ind=2, *, out=None):
@@ -4559,7 +4579,7 @@ def linalg_tensorinv(input, ind=2, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_tensorinv, input, ind, out=out)
     try:
-        return composite.linalg_tensorinv(input, ind)
+        return composite_decompositions.linalg_tensorinv(input, ind)
     except CALL_ERRORS as error:
         raise explained(error, linalg_tensorinv, (linalg_tensorinv,), (input, ind), {}) from None
 
@@ -4579,7 +4599,7 @@ def linalg_tensorinv_out(input, ind=2, *, out):
         raise refused(error, linalg_tensorinv_out, input, ind, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_tensorinv", input, out)
-    return composite.linalg_tensorinv_out(input, ind, out=out)
+    return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
 
 
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
@@ -4598,7 +4618,7 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_tensorsolve, input, other, dims, out=out)
     try:
-        return composite.linalg_tensorsolve(input, other, dims)
+        return composite_decompositions.linalg_tensorsolve(input, other, dims)
     except CALL_ERRORS as error:
         raise explained(error, linalg_tensorsolve, (linalg_tensorsolve,), (input, other, dims), {}) from None
 
@@ -4620,7 +4640,7 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
         raise refused(error, linalg_tensorsolve_out, input, other, dims, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_tensorsolve", input, other, out)
-    return composite.linalg_tensorsolve_out(input, other, dims, out=out)
+    return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
 
 
 def linalg_multi_dot(tensors, *, out=None):
@@ -4632,7 +4652,7 @@ def linalg_multi_dot(tensors, *, out=None):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(linalg_multi_dot, tensors, out=out)
     try:
-        return composite.linalg_multi_dot(tensors)
+        return composite_products.linalg_multi_dot(tensors)
     except CALL_ERRORS as error:
         raise explained(error, linalg_multi_dot, (linalg_multi_dot,), (tensors,), {}) from None
 
@@ -4646,7 +4666,7 @@ def linalg_multi_dot_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(linalg_multi_dot_out, tensors, out=out)
     refuse_grad("linalg_multi_dot", *tensors, out)
-    return composite.linalg_multi_dot_out(tensors, out=out)
+    return composite_products.linalg_multi_dot_out(tensors, out=out)
 
 
 def chain_matmul(matrices, *, out=None):
@@ -4658,7 +4678,7 @@ def chain_matmul(matrices, *, out=None):
     if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
         return raise_bad_argument(chain_matmul, matrices, out=out)
     try:
-        return composite.chain_matmul(matrices)
+        return composite_products.chain_matmul(matrices)
     except CALL_ERRORS as error:
         raise explained(error, chain_matmul, (chain_matmul,), (matrices,), {}) from None
 
@@ -4672,7 +4692,7 @@ def chain_matmul_out(matrices, *, out):
     if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
         return raise_bad_argument(chain_matmul_out, matrices, out=out)
     refuse_grad("chain_matmul", *matrices, out)
-    return composite.chain_matmul_out(matrices, out=out)
+    return composite_products.chain_matmul_out(matrices, out=out)
 
 
 def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
@@ -4707,9 +4727,9 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
             node.dim = dim
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
-        return recorded(node, composite.linalg_cross, input, other, dim=dim)
+        return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
     try:
-        return composite.linalg_cross(input, other, dim=dim)
+        return composite_products.linalg_cross(input, other, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, linalg_cross, (linalg_cross,), (input, other), {"dim": dim}) from None
 
@@ -4731,7 +4751,7 @@ def linalg_cross_out(input, other, *, dim=-1, out):
         raise refused(error, linalg_cross_out, input, other, dim=dim, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_cross", input, other, out)
-    return composite.linalg_cross_out(input, other, dim=dim, out=out)
+    return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
 
 
 def cross(input, other, dim=None, *, out=None, axis=None):
@@ -4752,7 +4772,7 @@ def cross(input, other, dim=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, cross, input, other, dim, out=out)
     try:
-        return composite.cross(input, other, dim)
+        return composite_products.cross(input, other, dim)
     except CALL_ERRORS as error:
         raise explained(error, cross, (cross,), (input, other, dim), {}) from None
 
@@ -4774,7 +4794,7 @@ def cross_out(input, other, dim=None, *, out):
         raise refused(error, cross_out, input, other, dim, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("cross", input, other, out)
-    return composite.cross_out(input, other, dim, out=out)
+    return composite_products.cross_out(input, other, dim, out=out)
 
 
 def linalg_vander(x, *, N=None):
@@ -4789,7 +4809,7 @@ def linalg_vander(x, *, N=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, linalg_vander, x, N=N)
     try:
-        return composite.linalg_vander(x, N=N)
+        return composite_products.linalg_vander(x, N=N)
     except CALL_ERRORS as error:
         raise explained(error, linalg_vander, (linalg_vander,), (x,), {"N": N}) from None
 
@@ -4810,7 +4830,7 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, cdist, x1, x2, p, compute_mode)
     try:
-        return composite.cdist(x1, x2, p, compute_mode)
+        return composite_products.cdist(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
         raise explained(error, cdist, (cdist,), (x1, x2, p, compute_mode), {}) from None
 
@@ -4845,11 +4865,11 @@ def _cdist_forward(x1, x2, p, compute_mode):
             node.p = p
             node.kept = (save(x1), save(x2))
     if node is not None:
-        result = recorded(node, composite.cdist_forward, x1, x2, p, compute_mode)
+        result = recorded(node, composite_pairs.cdist_forward, x1, x2, p, compute_mode)
         node.kept += (save_output(node, result),)
         return result
     try:
-        return composite.cdist_forward(x1, x2, p, compute_mode)
+        return composite_pairs.cdist_forward(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
         raise explained(error, _cdist_forward, (_cdist_forward,), (x1, x2, p, compute_mode), {}) from None
 
@@ -4865,7 +4885,7 @@ def pdist(input, p=2.0):
             p = float_of(p, "pdist", "p", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, pdist, input, p)
-    return composite.pdist(input, p)
+    return composite_pairs.pdist(input, p)
 
 
 def _pdist_forward(input, p=2.0):
@@ -4892,10 +4912,10 @@ def _pdist_forward(input, p=2.0):
         node.p = p
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.pdist_forward, input, p)
+        result = recorded(node, composite_pairs.pdist_forward, input, p)
         node.kept += (save_output(node, result),)
         return result
-    return composite.pdist_forward(input, p)
+    return composite_pairs.pdist_forward(input, p)
 
 
 def vander(x, N=None, increasing=False):
@@ -4912,6 +4932,6 @@ def vander(x, N=None, increasing=False):
     except ARGUMENT_ERRORS as error:
         raise refused(error, vander, x, N, increasing)
     try:
-        return composite.vander(x, N, increasing)
+        return composite_products.vander(x, N, increasing)
     except CALL_ERRORS as error:
         raise explained(error, vander, (vander,), (x, N, increasing), {}) from None

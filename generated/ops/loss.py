@@ -18,7 +18,7 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import loss as composite
+from mindtorch.composite.loss import ctc as composite_ctc, loss as composite_loss, pair_losses as composite_pair_losses
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -298,7 +298,7 @@ def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, 
     except ARGUMENT_ERRORS as error:
         raise refused(error, nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss", input, target, weight, out)
-    return composite.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
+    return composite_loss.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
 
 
 _nll_loss2d_forward_kernels = kernel_table("nll_loss2d_forward")
@@ -581,7 +581,7 @@ def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *
     except ARGUMENT_ERRORS as error:
         raise refused(error, nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss2d", input, target, weight, out)
-    return composite.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
+    return composite_loss.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
@@ -602,7 +602,7 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
     except ARGUMENT_ERRORS as error:
         raise refused(error, nll_loss_nd, input, target, weight, reduction, ignore_index)
     try:
-        return composite.nll_loss_nd(input, target, weight, reduction, ignore_index)
+        return composite_loss.nll_loss_nd(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
         raise explained(
             error, nll_loss_nd, (nll_loss_nd,), (input, target, weight, reduction, ignore_index), {}
@@ -635,7 +635,7 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
     except ARGUMENT_ERRORS as error:
         raise refused(error, cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
     try:
-        return composite.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
+        return composite_loss.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -808,7 +808,7 @@ def l1_loss(input, target, reduction=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, l1_loss, input, target, reduction)
     try:
-        return composite.l1_loss(input, target, reduction)
+        return composite_loss.l1_loss(input, target, reduction)
     except CALL_ERRORS as error:
         raise explained(error, l1_loss, (l1_loss,), (input, target, reduction), {}) from None
 
@@ -1012,9 +1012,9 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
             node.delta = delta
             node.kept = (save(input), save(target))
     if node is not None:
-        return recorded(node, composite.huber_loss, input, target, reduction, delta)
+        return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
     try:
-        return composite.huber_loss(input, target, reduction, delta)
+        return composite_loss.huber_loss(input, target, reduction, delta)
     except CALL_ERRORS as error:
         raise explained(error, huber_loss, (huber_loss,), (input, target, reduction, delta), {}) from None
 
@@ -1038,7 +1038,7 @@ def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
         raise refused(error, huber_loss_out, input, target, reduction, delta, out=out)
     if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("huber_loss", input, target, out)
-    return composite.huber_loss_out(input, target, reduction, delta, out=out)
+    return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
 
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
@@ -1059,7 +1059,7 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
     except ARGUMENT_ERRORS as error:
         raise refused(error, huber_loss_backward, grad_output, input, target, reduction, delta)
     try:
-        return composite.huber_loss_backward(grad_output, input, target, reduction, delta)
+        return composite_loss.huber_loss_backward(grad_output, input, target, reduction, delta)
     except CALL_ERRORS as error:
         raise explained(
             error, huber_loss_backward, (huber_loss_backward,), (grad_output, input, target, reduction, delta), {}
@@ -1740,7 +1740,9 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
             error, ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     try:
-        return composite.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+        return composite_ctc.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -1783,7 +1785,7 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
             error, ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     try:
-        return composite.ctc_loss_tensor(
+        return composite_ctc.ctc_loss_tensor(
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     except CALL_ERRORS as error:
@@ -1838,7 +1840,7 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, hinge_embedding_loss, input, target, margin, reduction)
     try:
-        return composite.hinge_embedding_loss(input, target, margin, reduction)
+        return composite_pair_losses.hinge_embedding_loss(input, target, margin, reduction)
     except CALL_ERRORS as error:
         raise explained(
             error, hinge_embedding_loss, (hinge_embedding_loss,), (input, target, margin, reduction), {}
@@ -1863,7 +1865,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, margin_ranking_loss, input1, input2, target, margin, reduction)
     try:
-        return composite.margin_ranking_loss(input1, input2, target, margin, reduction)
+        return composite_pair_losses.margin_ranking_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
         raise explained(
             error, margin_ranking_loss, (margin_ranking_loss,), (input1, input2, target, margin, reduction), {}
@@ -1888,7 +1890,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, cosine_embedding_loss, input1, input2, target, margin, reduction)
     try:
-        return composite.cosine_embedding_loss(input1, input2, target, margin, reduction)
+        return composite_pair_losses.cosine_embedding_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
         raise explained(
             error, cosine_embedding_loss, (cosine_embedding_loss,), (input1, input2, target, margin, reduction), {}
@@ -1919,7 +1921,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
     except ARGUMENT_ERRORS as error:
         raise refused(error, triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
     try:
-        return composite.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
+        return composite_pair_losses.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -1950,7 +1952,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     except ARGUMENT_ERRORS as error:
         raise refused(error, poisson_nll_loss, input, target, log_input, full, eps, reduction)
     try:
-        return composite.poisson_nll_loss(input, target, log_input, full, eps, reduction)
+        return composite_pair_losses.poisson_nll_loss(input, target, log_input, full, eps, reduction)
     except CALL_ERRORS as error:
         raise explained(
             error, poisson_nll_loss, (poisson_nll_loss,), (input, target, log_input, full, eps, reduction), {}
@@ -1973,6 +1975,6 @@ def kl_div(input, target, reduction=0, *, log_target=False):
     except ARGUMENT_ERRORS as error:
         raise refused(error, kl_div, input, target, reduction, log_target=log_target)
     try:
-        return composite.kl_div(input, target, reduction, log_target=log_target)
+        return composite_loss.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:
         raise explained(error, kl_div, (kl_div,), (input, target, reduction), {}) from None

@@ -27,7 +27,20 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import nn as composite
+from mindtorch.composite.nn import (
+    attention as composite_attention,
+    bags as composite_bags,
+    dropout as composite_dropout,
+    grids as composite_grids,
+    native_norms as composite_native_norms,
+    nn as composite_nn,
+    normalization as composite_normalization,
+    padding as composite_padding,
+    pooling as composite_pooling,
+    quantizing as composite_quantizing,
+    recurrent as composite_recurrent,
+    shuffling as composite_shuffling,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -278,7 +291,7 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv1d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
-        return composite.conv1d(input, weight, bias, stride, padding, dilation, groups)
+        return composite_nn.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
         raise explained(
             error, conv1d_default, (conv1d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
@@ -313,7 +326,7 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv2d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
-        return composite.conv2d(input, weight, bias, stride, padding, dilation, groups)
+        return composite_nn.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
         raise explained(
             error, conv2d_default, (conv2d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
@@ -348,7 +361,7 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv3d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
-        return composite.conv3d(input, weight, bias, stride, padding, dilation, groups)
+        return composite_nn.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
         raise explained(
             error, conv3d_default, (conv3d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
@@ -381,7 +394,7 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
-        return composite.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
+        return composite_nn.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
         raise explained(
             error, conv1d_padding, (conv1d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
@@ -438,7 +451,7 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
-        return composite.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
+        return composite_nn.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
         raise explained(
             error, conv2d_padding, (conv2d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
@@ -495,7 +508,7 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
-        return composite.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
+        return composite_nn.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
         raise explained(
             error, conv3d_padding, (conv3d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
@@ -566,7 +579,7 @@ def conv_transpose2d(
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
-        return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return composite_nn.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -607,7 +620,7 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
     except ARGUMENT_ERRORS as error:
         raise refused(error, max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
-        return composite.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return composite_pooling.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
         raise explained(
             error, max_pool2d, (max_pool2d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
@@ -1355,7 +1368,7 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, adaptive_avg_pool2d, input, output_size, out=out)
     try:
-        return composite.adaptive_avg_pool2d(input, output_size)
+        return composite_pooling.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool2d, (adaptive_avg_pool2d,), (input, output_size), {}) from None
 
@@ -1377,7 +1390,7 @@ def adaptive_avg_pool2d_out(input, output_size, *, out):
         raise refused(error, adaptive_avg_pool2d_out, input, output_size, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("adaptive_avg_pool2d", input, out)
-    return composite.adaptive_avg_pool2d_out(input, output_size, out=out)
+    return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
 
 
 __adaptive_avg_pool2d_kernels = kernel_table("_adaptive_avg_pool2d")
@@ -1734,7 +1747,9 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         raise refused(
             error, batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
         )
-    return composite.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
+    return composite_normalization.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+    )
 
 
 _native_layer_norm_kernels = kernel_table("native_layer_norm")
@@ -1884,7 +1899,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     except ARGUMENT_ERRORS as error:
         raise refused(error, layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
     try:
-        return composite.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
+        return composite_normalization.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
     except CALL_ERRORS as error:
         raise explained(
             error, layer_norm, (layer_norm,), (input, normalized_shape, weight, bias, eps, cudnn_enable), {}
@@ -1917,11 +1932,11 @@ def affine_grid_generator(theta, size, align_corners):
         node.size = size
         node.align_corners = align_corners
     if node is not None:
-        result = recorded(node, composite.affine_grid_generator, theta, size, align_corners)
+        result = recorded(node, composite_grids.affine_grid_generator, theta, size, align_corners)
         refuse_complex("affine_grid_generator", theta)
         return result
     try:
-        return composite.affine_grid_generator(theta, size, align_corners)
+        return composite_grids.affine_grid_generator(theta, size, align_corners)
     except CALL_ERRORS as error:
         raise explained(
             error, affine_grid_generator, (affine_grid_generator,), (theta, size, align_corners), {}
@@ -1946,7 +1961,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     except ARGUMENT_ERRORS as error:
         raise refused(error, grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
-        return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+        return composite_grids.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
     except CALL_ERRORS as error:
         raise explained(
             error, grid_sampler, (grid_sampler,), (input, grid, interpolation_mode, padding_mode, align_corners), {}
@@ -2665,7 +2680,7 @@ def embedding_bag_default(
             include_last_offset,
         )
     try:
-        return composite.embedding_bag(
+        return composite_bags.embedding_bag(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
         )
     except CALL_ERRORS as error:
@@ -2773,7 +2788,7 @@ def embedding_bag_padding_idx(
             padding_idx,
         )
     try:
-        return composite.embedding_bag_padding_idx(
+        return composite_bags.embedding_bag_padding_idx(
             weight,
             indices,
             offsets,
@@ -3297,7 +3312,7 @@ def dropout(input, p, train):
             train = bool_of(train, "dropout", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, dropout, input, p, train)
-    return composite.dropout(input, p, train)
+    return composite_dropout.dropout(input, p, train)
 
 
 def dropout_(input, p, train):
@@ -3313,7 +3328,7 @@ def dropout_(input, p, train):
             train = bool_of(train, "dropout_", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, dropout_, input, p, train)
-    return composite.dropout_(input, p, train)
+    return composite_dropout.dropout_(input, p, train)
 
 
 def native_dropout_backward(grad_output, mask, scale):
@@ -3329,7 +3344,7 @@ def native_dropout_backward(grad_output, mask, scale):
             scale = float_of(scale, "native_dropout_backward", "scale", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, native_dropout_backward, grad_output, mask, scale)
-    return composite.native_dropout_backward(grad_output, mask, scale)
+    return composite_dropout.native_dropout_backward(grad_output, mask, scale)
 
 
 _native_dropout_kernels = kernel_table("native_dropout")
@@ -3423,7 +3438,7 @@ def pad(input, pad, mode="constant", value=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _pad, input, pad, mode, value)
     try:
-        return composite.pad(input, pad, mode, value)
+        return composite_padding.pad(input, pad, mode, value)
     except CALL_ERRORS as error:
         raise explained(error, _pad, (_pad,), (input, pad, mode, value), {}) from None
 
@@ -3517,7 +3532,7 @@ def scaled_dot_product_attention(
             scale=scale,
             enable_gqa=enable_gqa,
         )
-    return composite.scaled_dot_product_attention(
+    return composite_attention.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )
 
@@ -6759,7 +6774,7 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
     except ARGUMENT_ERRORS as error:
         raise refused(error, max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
-        return composite.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return composite_pooling.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
         raise explained(
             error, max_pool3d, (max_pool3d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
@@ -7024,7 +7039,7 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
     except ARGUMENT_ERRORS as error:
         raise refused(error, max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
-        return composite.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return composite_pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
         raise explained(
             error, max_pool1d, (max_pool1d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
@@ -7061,7 +7076,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
     except ARGUMENT_ERRORS as error:
         raise refused(error, max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
-        return composite.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return composite_pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -7100,7 +7115,7 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
     except ARGUMENT_ERRORS as error:
         raise refused(error, avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     try:
-        return composite.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        return composite_pooling.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     except CALL_ERRORS as error:
         raise explained(
             error, avg_pool1d, (avg_pool1d,), (input, kernel_size, stride, padding, ceil_mode, count_include_pad), {}
@@ -7407,7 +7422,7 @@ def adaptive_avg_pool1d(input, output_size):
     except ARGUMENT_ERRORS as error:
         raise refused(error, adaptive_avg_pool1d, input, output_size)
     try:
-        return composite.adaptive_avg_pool1d(input, output_size)
+        return composite_pooling.adaptive_avg_pool1d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool1d, (adaptive_avg_pool1d,), (input, output_size), {}) from None
 
@@ -7428,7 +7443,7 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, adaptive_avg_pool3d, input, output_size, out=out)
     try:
-        return composite.adaptive_avg_pool3d(input, output_size)
+        return composite_pooling.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool3d, (adaptive_avg_pool3d,), (input, output_size), {}) from None
 
@@ -7450,7 +7465,7 @@ def adaptive_avg_pool3d_out(input, output_size, *, out):
         raise refused(error, adaptive_avg_pool3d_out, input, output_size, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("adaptive_avg_pool3d", input, out)
-    return composite.adaptive_avg_pool3d_out(input, output_size, out=out)
+    return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
 
 
 __adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")
@@ -7532,7 +7547,7 @@ def adaptive_max_pool1d(input, output_size):
     except ARGUMENT_ERRORS as error:
         raise refused(error, adaptive_max_pool1d, input, output_size)
     try:
-        return composite.adaptive_max_pool1d(input, output_size)
+        return composite_pooling.adaptive_max_pool1d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_max_pool1d, (adaptive_max_pool1d,), (input, output_size), {}) from None
 
@@ -7994,7 +8009,7 @@ def conv_tbc(input, weight, bias, pad=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv_tbc, input, weight, bias, pad)
     try:
-        return composite.conv_tbc(input, weight, bias, pad)
+        return composite_nn.conv_tbc(input, weight, bias, pad)
     except CALL_ERRORS as error:
         raise explained(error, conv_tbc, (conv_tbc,), (input, weight, bias, pad), {}) from None
 
@@ -8837,7 +8852,7 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
-        return composite.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return composite_nn.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -8895,7 +8910,7 @@ def conv_transpose3d(
     except ARGUMENT_ERRORS as error:
         raise refused(error, conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
-        return composite.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return composite_nn.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -8929,9 +8944,9 @@ def pixel_shuffle(input, upscale_factor):
         node.next_edges = (edge or None,)
         node.upscale_factor = upscale_factor
     if node is not None:
-        return recorded(node, composite.pixel_shuffle, input, upscale_factor)
+        return recorded(node, composite_shuffling.pixel_shuffle, input, upscale_factor)
     try:
-        return composite.pixel_shuffle(input, upscale_factor)
+        return composite_shuffling.pixel_shuffle(input, upscale_factor)
     except CALL_ERRORS as error:
         raise explained(error, pixel_shuffle, (pixel_shuffle,), (input, upscale_factor), {}) from None
 
@@ -8959,9 +8974,9 @@ def pixel_unshuffle(input, downscale_factor):
         node.next_edges = (edge or None,)
         node.downscale_factor = downscale_factor
     if node is not None:
-        return recorded(node, composite.pixel_unshuffle, input, downscale_factor)
+        return recorded(node, composite_shuffling.pixel_unshuffle, input, downscale_factor)
     try:
-        return composite.pixel_unshuffle(input, downscale_factor)
+        return composite_shuffling.pixel_unshuffle(input, downscale_factor)
     except CALL_ERRORS as error:
         raise explained(error, pixel_unshuffle, (pixel_unshuffle,), (input, downscale_factor), {}) from None
 
@@ -8990,9 +9005,9 @@ def channel_shuffle(input, groups):
         node.self_shape = input.shape
         node.groups = groups
     if node is not None:
-        return recorded(node, composite.channel_shuffle, input, groups)
+        return recorded(node, composite_shuffling.channel_shuffle, input, groups)
     try:
-        return composite.channel_shuffle(input, groups)
+        return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
         raise explained(error, channel_shuffle, (channel_shuffle,), (input, groups), {}) from None
 
@@ -9009,7 +9024,7 @@ def native_channel_shuffle(input, groups):
     except ARGUMENT_ERRORS as error:
         raise refused(error, native_channel_shuffle, input, groups)
     try:
-        return composite.channel_shuffle(input, groups)
+        return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
         raise explained(error, native_channel_shuffle, (native_channel_shuffle,), (input, groups), {}) from None
 
@@ -9071,7 +9086,7 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
             error, fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
         )
     try:
-        return composite.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
+        return composite_quantizing.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -9437,7 +9452,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
             eps,
             cudnn_enabled,
         )
-    return composite.instance_norm(
+    return composite_normalization.instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
     )
 
@@ -9454,7 +9469,7 @@ def bilinear(input1, input2, weight, bias=None):
         return raise_bad_argument(bilinear, input1, input2, weight, bias)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(bilinear, input1, input2, weight, bias)
-    return composite.bilinear(input1, input2, weight, bias)
+    return composite_shuffling.bilinear(input1, input2, weight, bias)
 
 
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
@@ -9504,12 +9519,22 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
             node.kept = (save(input), save(weight) if weight is not None else None)
     if node is not None:
         result0, result1, result2 = recorded_outputs(
-            node, (True, True, True), composite.native_group_norm, input, weight, bias, N, C, HxW, group, eps
+            node,
+            (True, True, True),
+            composite_native_norms.native_group_norm,
+            input,
+            weight,
+            bias,
+            N,
+            C,
+            HxW,
+            group,
+            eps,
         )
         node.kept += (save_output(node, result1), save_output(node, result2))
         return (result0, result1, result2)
     try:
-        return composite.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+        return composite_native_norms.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     except CALL_ERRORS as error:
         raise explained(
             error, native_group_norm, (native_group_norm,), (input, weight, bias, N, C, HxW, group, eps), {}
@@ -9556,7 +9581,9 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
             error, native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
         )
     try:
-        return composite.native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+        return composite_native_norms.native_group_norm_backward(
+            grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -9733,7 +9760,7 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
         check_constant("_batch_norm_with_update", "running_mean", running_mean)
     if running_var._mt_edge is not None:
         check_constant("_batch_norm_with_update", "running_var", running_var)
-    return composite.batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)
+    return composite_native_norms.batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)
 
 
 def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
@@ -9790,7 +9817,7 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, norm_except_dim, v, pow, dim)
     try:
-        return composite.norm_except_dim(v, pow, dim)
+        return composite_native_norms.norm_except_dim(v, pow, dim)
     except CALL_ERRORS as error:
         raise explained(error, norm_except_dim, (norm_except_dim,), (v, pow, dim), {}) from None
 
@@ -9815,7 +9842,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
     except ARGUMENT_ERRORS as error:
         raise refused(error, group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
     try:
-        return composite.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
+        return composite_normalization.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
     except CALL_ERRORS as error:
         raise explained(
             error, group_norm, (group_norm,), (input, num_groups, weight, bias, eps, cudnn_enabled), {}
@@ -9838,7 +9865,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, rms_norm, input, normalized_shape, weight, eps)
     try:
-        return composite.rms_norm(input, normalized_shape, weight, eps)
+        return composite_normalization.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
         raise explained(error, rms_norm, (rms_norm,), (input, normalized_shape, weight, eps), {}) from None
 
@@ -9856,7 +9883,7 @@ def feature_dropout(input, p, train):
             train = bool_of(train, "feature_dropout", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, feature_dropout, input, p, train)
-    return composite.feature_dropout(input, p, train)
+    return composite_dropout.feature_dropout(input, p, train)
 
 
 def feature_dropout_(input, p, train):
@@ -9872,7 +9899,7 @@ def feature_dropout_(input, p, train):
             train = bool_of(train, "feature_dropout_", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, feature_dropout_, input, p, train)
-    return composite.feature_dropout_(input, p, train)
+    return composite_dropout.feature_dropout_(input, p, train)
 
 
 def alpha_dropout(input, p, train):
@@ -9888,7 +9915,7 @@ def alpha_dropout(input, p, train):
             train = bool_of(train, "alpha_dropout", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, alpha_dropout, input, p, train)
-    return composite.alpha_dropout(input, p, train)
+    return composite_dropout.alpha_dropout(input, p, train)
 
 
 def alpha_dropout_(input, p, train):
@@ -9904,7 +9931,7 @@ def alpha_dropout_(input, p, train):
             train = bool_of(train, "alpha_dropout_", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, alpha_dropout_, input, p, train)
-    return composite.alpha_dropout_(input, p, train)
+    return composite_dropout.alpha_dropout_(input, p, train)
 
 
 def feature_alpha_dropout(input, p, train):
@@ -9920,7 +9947,7 @@ def feature_alpha_dropout(input, p, train):
             train = bool_of(train, "feature_alpha_dropout", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, feature_alpha_dropout, input, p, train)
-    return composite.feature_alpha_dropout(input, p, train)
+    return composite_dropout.feature_alpha_dropout(input, p, train)
 
 
 def feature_alpha_dropout_(input, p, train):
@@ -9936,7 +9963,7 @@ def feature_alpha_dropout_(input, p, train):
             train = bool_of(train, "feature_alpha_dropout_", "train", 3)
     except ARGUMENT_ERRORS as error:
         raise refused(error, feature_alpha_dropout_, input, p, train)
-    return composite.feature_alpha_dropout_(input, p, train)
+    return composite_dropout.feature_alpha_dropout_(input, p, train)
 
 
 def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
@@ -9973,7 +10000,9 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
             error, lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     try:
-        return composite.lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        return composite_recurrent.lstm(
+            input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -10020,7 +10049,9 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
             error, lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     try:
-        return composite.lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+        return composite_recurrent.lstm_data(
+            data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -10077,7 +10108,9 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
             error, gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     try:
-        return composite.gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        return composite_recurrent.gru(
+            input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -10124,7 +10157,9 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
             error, gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     try:
-        return composite.gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+        return composite_recurrent.gru_data(
+            data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -10183,7 +10218,9 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             error, rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     try:
-        return composite.rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        return composite_recurrent.rnn_tanh(
+            input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -10230,7 +10267,7 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             error, rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     try:
-        return composite.rnn_tanh_data(
+        return composite_recurrent.rnn_tanh_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
@@ -10291,7 +10328,9 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             error, rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     try:
-        return composite.rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        return composite_recurrent.rnn_relu(
+            input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -10338,7 +10377,7 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             error, rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     try:
-        return composite.rnn_relu_data(
+        return composite_recurrent.rnn_relu_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
@@ -10613,7 +10652,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     if type(hx) is not list and not isinstance(hx, (list, tuple)):
         return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     try:
-        return composite.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+        return composite_recurrent.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
     except CALL_ERRORS as error:
         raise explained(error, lstm_cell, (lstm_cell,), (input, hx, w_ih, w_hh, b_ih, b_hh), {}) from None
 
@@ -10634,7 +10673,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if b_hh is not None and not isinstance(b_hh, Tensor):
         return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    return composite.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return composite_recurrent.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
@@ -10653,7 +10692,7 @@ def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if b_hh is not None and not isinstance(b_hh, Tensor):
         return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    return composite.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return composite_recurrent.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
@@ -10672,4 +10711,4 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if b_hh is not None and not isinstance(b_hh, Tensor):
         return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    return composite.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return composite_recurrent.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)

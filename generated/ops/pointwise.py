@@ -35,8 +35,12 @@ from mindtorch.autograd._engine.outputs import (
 )
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import pointwise as composite
 from mindtorch.composite.helpers import element_beside, number_beside
+from mindtorch.composite.pointwise import (
+    activations as composite_activations,
+    pointwise as composite_pointwise,
+    random_slopes as composite_random_slopes,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -2754,7 +2758,7 @@ def conj_physical_(input):
         return call(conj_physical_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(conj_physical_, input)
-    return composite.conj_physical_(input)
+    return composite_pointwise.conj_physical_(input)
 
 
 def conj_physical_out(input, *, out):
@@ -2767,7 +2771,7 @@ def conj_physical_out(input, *, out):
         return raise_bad_argument(conj_physical_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("conj_physical", input, out)
-    return composite.conj_physical_out(input, out=out)
+    return composite_pointwise.conj_physical_out(input, out=out)
 
 
 _exp_kernels = kernel_table("exp")
@@ -5816,8 +5820,10 @@ def _prelu_kernel_backward(grad_output, input, weight):
                 save(weight) if grad_output_edge else None,
             )
     if node is not None:
-        return recorded_outputs(node, (True, True), composite.prelu_kernel_backward, grad_output, input, weight)
-    return composite.prelu_kernel_backward(grad_output, input, weight)
+        return recorded_outputs(
+            node, (True, True), composite_activations.prelu_kernel_backward, grad_output, input, weight
+        )
+    return composite_activations.prelu_kernel_backward(grad_output, input, weight)
 
 
 def prelu(input, weight):
@@ -5828,7 +5834,7 @@ def prelu(input, weight):
         return raise_bad_argument(prelu, input, weight)
     if not isinstance(weight, Tensor):
         return raise_bad_argument(prelu, input, weight)
-    return composite.prelu(input, weight)
+    return composite_activations.prelu(input, weight)
 
 
 _relu_kernels = kernel_table("relu")
@@ -6280,11 +6286,13 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         node.training = training
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.rrelu_with_noise, input, noise, lower, upper, training, generator)
+        result = recorded(
+            node, composite_random_slopes.rrelu_with_noise, input, noise, lower, upper, training, generator
+        )
         node.kept += (save(noise),)
         return result
     try:
-        return composite.rrelu_with_noise(input, noise, lower, upper, training, generator)
+        return composite_random_slopes.rrelu_with_noise(input, noise, lower, upper, training, generator)
     except CALL_ERRORS as error:
         raise explained(
             error, rrelu_with_noise, (rrelu_with_noise,), (input, noise, lower, upper, training, generator), {}
@@ -6340,12 +6348,22 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
             node.kept = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
     if node is not None:
         result = recorded(
-            node, composite.rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+            node,
+            composite_random_slopes.rrelu_with_noise_backward,
+            grad_output,
+            input,
+            noise,
+            lower,
+            upper,
+            training,
+            self_is_result,
         )
         refuse_complex("rrelu_with_noise_backward", grad_output, input)
         return result
     try:
-        return composite.rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result)
+        return composite_random_slopes.rrelu_with_noise_backward(
+            grad_output, input, noise, lower, upper, training, self_is_result
+        )
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -6374,7 +6392,7 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
     except ARGUMENT_ERRORS as error:
         raise refused(error, rrelu, input, lower, upper, training, generator)
     try:
-        return composite.rrelu(input, lower, upper, training, generator)
+        return composite_random_slopes.rrelu(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
         raise explained(error, rrelu, (rrelu,), (input, lower, upper, training, generator), {}) from None
 
@@ -6396,7 +6414,7 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
             generator = generator_of(generator, "rrelu_", "generator", 5)
     except ARGUMENT_ERRORS as error:
         raise refused(error, rrelu_, input, lower, upper, training, generator)
-    return composite.rrelu_(input, lower, upper, training, generator)
+    return composite_random_slopes.rrelu_(input, lower, upper, training, generator)
 
 
 _leaky_relu_kernels = kernel_table("leaky_relu")
@@ -7264,9 +7282,9 @@ def glu(input, dim=-1, *, out=None, axis=None):
         node.dim = dim
         node.kept = (save(input),)
     if node is not None:
-        return recorded(node, composite.glu, input, dim)
+        return recorded(node, composite_activations.glu, input, dim)
     try:
-        return composite.glu(input, dim)
+        return composite_activations.glu(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, glu, (glu,), (input, dim), {}) from None
 
@@ -7286,7 +7304,7 @@ def glu_out(input, dim=-1, *, out):
         raise refused(error, glu_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("glu", input, out)
-    return composite.glu_out(input, dim, out=out)
+    return composite_activations.glu_out(input, dim, out=out)
 
 
 def glu_backward(grad_output, input, dim=..., *, axis=None):
@@ -7321,9 +7339,9 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
             node.dim = dim
             node.kept = (save(grad_output) if input_edge else None, save(input))
     if node is not None:
-        return recorded(node, composite.glu_backward, grad_output, input, dim)
+        return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
     try:
-        return composite.glu_backward(grad_output, input, dim)
+        return composite_activations.glu_backward(grad_output, input, dim)
     except CALL_ERRORS as error:
         raise explained(error, glu_backward, (glu_backward,), (grad_output, input, dim), {}) from None
 
@@ -7346,10 +7364,10 @@ def log_sigmoid_forward(input):
         node.next_edges = (edge or None,)
         node.kept = (save(input),)
     if node is not None:
-        output, buffer = recorded_outputs(node, (True, False), composite.log_sigmoid_forward, input)
+        output, buffer = recorded_outputs(node, (True, False), composite_activations.log_sigmoid_forward, input)
         node.kept += (save(buffer),)
         return return_types.log_sigmoid_forward((output, buffer))
-    return return_types.log_sigmoid_forward(composite.log_sigmoid_forward(input))
+    return return_types.log_sigmoid_forward(composite_activations.log_sigmoid_forward(input))
 
 
 _log_sigmoid_backward_kernels = kernel_table("log_sigmoid_backward")
@@ -7411,7 +7429,7 @@ def log_sigmoid_out(input, *, out):
         return raise_bad_argument(log_sigmoid_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("log_sigmoid", input, out)
-    return composite.log_sigmoid_out(input, out=out)
+    return composite_activations.log_sigmoid_out(input, out=out)
 
 
 _gelu_kernels = kernel_table("gelu")
@@ -12590,7 +12608,7 @@ def isfinite(input):
         return call(isfinite, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(isfinite, input)
-    return composite.isfinite(input)
+    return composite_pointwise.isfinite(input)
 
 
 _isposinf_kernels = kernel_table("isposinf")
@@ -12806,7 +12824,7 @@ def where_Scalar(condition, input, other):
     except ARGUMENT_ERRORS as error:
         raise refused(error, where_Scalar, condition, input, other)
     try:
-        return composite.where_scalar(condition, input, other)
+        return composite_pointwise.where_scalar(condition, input, other)
     except CALL_ERRORS as error:
         raise explained(error, where_Scalar, (where_Scalar,), (condition, input, other), {}) from None
 
@@ -12817,7 +12835,7 @@ def where_default(condition):
         return call(where_default, condition)
     if not isinstance(condition, Tensor):
         return raise_bad_argument(where_default, condition)
-    return composite.where_condition(condition)
+    return composite_pointwise.where_condition(condition)
 
 
 def where(condition, input=..., other=..., *, out=None):
@@ -13548,7 +13566,7 @@ def positive(input):
         return call(positive, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(positive, input)
-    return composite.positive(input)
+    return composite_pointwise.positive(input)
 
 
 def fix(input, *, out=None):
@@ -14476,7 +14494,7 @@ def float_power_Tensor_Tensor(input, exponent, *, out=None):
         return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
     if not isinstance(exponent, Tensor):
         return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
-    return composite.float_power(input, exponent)
+    return composite_pointwise.float_power(input, exponent)
 
 
 def float_power__Tensor(input, exponent):
@@ -14487,7 +14505,7 @@ def float_power__Tensor(input, exponent):
         return raise_bad_argument(float_power__Tensor, input, exponent)
     if not isinstance(exponent, Tensor):
         return raise_bad_argument(float_power__Tensor, input, exponent)
-    return composite.float_power_(input, exponent)
+    return composite_pointwise.float_power_(input, exponent)
 
 
 def float_power_Tensor_Tensor_out(input, exponent, *, out):
@@ -14502,7 +14520,7 @@ def float_power_Tensor_Tensor_out(input, exponent, *, out):
         return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
     if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("float_power", input, exponent, out)
-    return composite.float_power_out(input, exponent, out=out)
+    return composite_pointwise.float_power_out(input, exponent, out=out)
 
 
 def float_power_Scalar(input, exponent, *, out=None):
@@ -14519,7 +14537,7 @@ def float_power_Scalar(input, exponent, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, float_power_Scalar, input, exponent, out=out)
     try:
-        return composite.float_power(input, exponent)
+        return composite_pointwise.float_power(input, exponent)
     except CALL_ERRORS as error:
         raise explained(error, float_power_Scalar, (float_power_Scalar,), (input, exponent), {}) from None
 
@@ -14539,7 +14557,7 @@ def float_power_Scalar_out(input, exponent, *, out):
         raise refused(error, float_power_Scalar_out, input, exponent, out=out)
     if exponent._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("float_power", exponent, out)
-    return composite.float_power_out(input, exponent, out=out)
+    return composite_pointwise.float_power_out(input, exponent, out=out)
 
 
 def float_power_Tensor_Scalar(input, exponent, *, out=None):
@@ -14556,7 +14574,7 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, float_power_Tensor_Scalar, input, exponent, out=out)
     try:
-        return composite.float_power(input, exponent)
+        return composite_pointwise.float_power(input, exponent)
     except CALL_ERRORS as error:
         raise explained(error, float_power_Tensor_Scalar, (float_power_Tensor_Scalar,), (input, exponent), {}) from None
 
@@ -14601,7 +14619,7 @@ def float_power__Scalar(input, exponent):
             exponent = scalar_of(exponent, "float_power_", "exponent", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, float_power__Scalar, input, exponent)
-    return composite.float_power_(input, exponent)
+    return composite_pointwise.float_power_(input, exponent)
 
 
 def float_power_(input, exponent):
@@ -14636,7 +14654,7 @@ def float_power_Tensor_Scalar_out(input, exponent, *, out):
         raise refused(error, float_power_Tensor_Scalar_out, input, exponent, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("float_power", input, out)
-    return composite.float_power_out(input, exponent, out=out)
+    return composite_pointwise.float_power_out(input, exponent, out=out)
 
 
 def greater_Tensor(input, other, *, out=None):
@@ -15384,7 +15402,7 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
         raise refused(
             error, isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    return composite.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
+    return composite_pointwise.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
 
 
 def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, invert=False, out):
@@ -15416,7 +15434,7 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
         )
     if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("isin", elements, test_elements, out)
-    return composite.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
+    return composite_pointwise.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
 
 
 def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, out=None):
@@ -15441,7 +15459,7 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
             error, isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
         )
     try:
-        return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
+        return composite_pointwise.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
         raise explained(error, isin_Tensor_Scalar, (isin_Tensor_Scalar,), (elements, test_element), {}) from None
 
@@ -15471,7 +15489,9 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
         )
     if elements._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("isin", elements, out)
-    return write_out(out, composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert))
+    return write_out(
+        out, composite_pointwise.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
+    )
 
 
 def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, out=None):
@@ -15496,7 +15516,7 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
             error, isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
     try:
-        return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
+        return composite_pointwise.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
         raise explained(error, isin_Scalar_Tensor, (isin_Scalar_Tensor,), (element, test_elements), {}) from None
 
@@ -15592,4 +15612,6 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
         )
     if test_elements._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("isin", test_elements, out)
-    return write_out(out, composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert))
+    return write_out(
+        out, composite_pointwise.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
+    )

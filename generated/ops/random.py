@@ -18,7 +18,7 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import random as composite
+from mindtorch.composite.random import random as composite_random
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
     CALL_ERRORS,
@@ -96,7 +96,7 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
             generator = generator_of(generator, "uniform", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, uniform_default, input, from_, to, generator=generator)
-    return composite.uniform(input, from_, to, generator=generator)
+    return composite_random.uniform(input, from_, to, generator=generator)
 
 
 _normal__kernels = kernel_table("normal_")
@@ -245,7 +245,7 @@ def bernoulli_Tensor(input, p, *, generator=None):
             generator = generator_of(generator, "bernoulli", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, bernoulli_Tensor, input, p, generator=generator)
-    return composite.bernoulli_tensor(input, p, generator=generator)
+    return composite_random.bernoulli_tensor(input, p, generator=generator)
 
 
 _bernoulli_default_kernels = kernel_table("bernoulli")
@@ -330,8 +330,8 @@ def bernoulli_p(input, p, *, generator=None):
         node.next_edges = (edge or None,)
         node.op = "aten::bernoulli"
     if node is not None:
-        return recorded(node, composite.bernoulli_p, input, p, generator=generator)
-    return composite.bernoulli_p(input, p, generator=generator)
+        return recorded(node, composite_random.bernoulli_p, input, p, generator=generator)
+    return composite_random.bernoulli_p(input, p, generator=generator)
 
 
 def bernoulli(input, p=..., *, generator=None, out=None):
@@ -397,7 +397,7 @@ def random_default(input, *, generator=None):
             generator = generator_of(generator, "random", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, random_default, input, generator=generator)
-    return composite.random(input, generator=generator)
+    return composite_random.random(input, generator=generator)
 
 
 _random__to_kernels = kernel_table("random_.to")
@@ -452,7 +452,7 @@ def random_to(input, to, *, generator=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, random_to, input, to, generator=generator)
     try:
-        return composite.random_to(input, to, generator=generator)
+        return composite_random.random_to(input, to, generator=generator)
     except CALL_ERRORS as error:
         raise explained(error, random_to, (random_to,), (input, to), {}) from None
 
@@ -529,7 +529,7 @@ def random_from(input, from_, to, *, generator=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, random_from, input, from_, to, generator=generator)
     try:
-        return composite.random_from(input, from_, to, generator=generator)
+        return composite_random.random_from(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
         raise explained(error, random_from, (random_from,), (input, from_, to), {}) from None
 
@@ -585,7 +585,7 @@ def exponential_default(input, lambd=1.0, *, generator=None):
             generator = generator_of(generator, "exponential", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, exponential_default, input, lambd, generator=generator)
-    return composite.exponential(input, lambd, generator=generator)
+    return composite_random.exponential(input, lambd, generator=generator)
 
 
 _cauchy__kernels = kernel_table("cauchy_")
@@ -643,7 +643,7 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
             generator = generator_of(generator, "cauchy", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, cauchy_default, input, median, sigma, generator=generator)
-    return composite.cauchy(input, median, sigma, generator=generator)
+    return composite_random.cauchy(input, median, sigma, generator=generator)
 
 
 _log_normal__kernels = kernel_table("log_normal_")
@@ -701,7 +701,7 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
             generator = generator_of(generator, "log_normal", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, log_normal_default, input, mean, std, generator=generator)
-    return composite.log_normal(input, mean, std, generator=generator)
+    return composite_random.log_normal(input, mean, std, generator=generator)
 
 
 _geometric__kernels = kernel_table("geometric_")
@@ -755,7 +755,7 @@ def geometric_default(input, p, *, generator=None):
             generator = generator_of(generator, "geometric", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, geometric_default, input, p, generator=generator)
-    return composite.geometric(input, p, generator=generator)
+    return composite_random.geometric(input, p, generator=generator)
 
 
 _poisson_kernels = kernel_table("poisson")
@@ -1010,7 +1010,7 @@ def rand(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_random.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, rand, (rand,), (size,), {}) from None
     if pin_memory:
@@ -1035,7 +1035,7 @@ def rand_out(size, *more_size, out):
         raise refused(error, rand_out, size, *more_size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::rand", (out,))
-    result = composite.rand_out(size, out=out)
+    result = composite_random.rand_out(size, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::rand", (out,))
     return result
@@ -1087,7 +1087,7 @@ def rand_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.rand_generator(
+        result = composite_random.rand_generator(
             size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1116,7 +1116,7 @@ def rand_generator_out(size, *more_size, generator, out):
         raise refused(error, rand_generator_out, size, *more_size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::rand", (out,))
-    result = composite.rand_generator_out(size, generator=generator, out=out)
+    result = composite_random.rand_generator_out(size, generator=generator, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::rand", (out,))
     return result
@@ -1186,7 +1186,7 @@ def randn(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_random.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, randn, (randn,), (size,), {}) from None
     if pin_memory:
@@ -1211,7 +1211,7 @@ def randn_out(size, *more_size, out):
         raise refused(error, randn_out, size, *more_size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randn", (out,))
-    result = composite.randn_out(size, out=out)
+    result = composite_random.randn_out(size, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randn", (out,))
     return result
@@ -1263,7 +1263,7 @@ def randn_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randn_generator(
+        result = composite_random.randn_generator(
             size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1292,7 +1292,7 @@ def randn_generator_out(size, *more_size, generator, out):
         raise refused(error, randn_generator_out, size, *more_size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randn", (out,))
-    result = composite.randn_generator_out(size, generator=generator, out=out)
+    result = composite_random.randn_generator_out(size, generator=generator, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randn", (out,))
     return result
@@ -1363,7 +1363,7 @@ def randint_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_random.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, randint_default, (randint_default,), (high, size), {}) from None
     if pin_memory:
@@ -1388,7 +1388,7 @@ def randint_default_out(high, size, *, out):
         raise refused(error, randint_default_out, high, size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
-    result = composite.randint_out(high, size, out=out)
+    result = composite_random.randint_out(high, size, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randint", (out,))
     return result
@@ -1440,7 +1440,7 @@ def randint_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_generator(
+        result = composite_random.randint_generator(
             high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1469,7 +1469,7 @@ def randint_generator_out(high, size, *, generator, out):
         raise refused(error, randint_generator_out, high, size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
-    result = composite.randint_generator_out(high, size, generator=generator, out=out)
+    result = composite_random.randint_generator_out(high, size, generator=generator, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randint", (out,))
     return result
@@ -1546,7 +1546,7 @@ def randint_low(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_low(
+        result = composite_random.randint_low(
             low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1636,7 +1636,7 @@ def randint_low_out(low, high, size, *, out):
         raise refused(error, randint_low_out, low, high, size, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
-    result = composite.randint_low_out(low, high, size, out=out)
+    result = composite_random.randint_low_out(low, high, size, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randint", (out,))
     return result
@@ -1702,7 +1702,7 @@ def randint_low_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_low_generator(
+        result = composite_random.randint_low_generator(
             low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1733,7 +1733,7 @@ def randint_low_generator_out(low, high, size, *, generator, out):
         raise refused(error, randint_low_generator_out, low, high, size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randint", (out,))
-    result = composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
+    result = composite_random.randint_low_generator_out(low, high, size, generator=generator, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randint", (out,))
     return result
@@ -1790,7 +1790,7 @@ def randperm(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = composite_random.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, randperm, (randperm,), (n,), {}) from None
     if pin_memory:
@@ -1813,7 +1813,7 @@ def randperm_out(n, *, out):
         raise refused(error, randperm_out, n, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randperm", (out,))
-    result = composite.randperm_out(n, out=out)
+    result = composite_random.randperm_out(n, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randperm", (out,))
     return result
@@ -1861,7 +1861,7 @@ def randperm_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randperm_generator(
+        result = composite_random.randperm_generator(
             n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -1888,7 +1888,7 @@ def randperm_generator_out(n, *, generator, out):
         raise refused(error, randperm_generator_out, n, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randperm", (out,))
-    result = composite.randperm_generator_out(n, generator=generator, out=out)
+    result = composite_random.randperm_generator_out(n, generator=generator, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::randperm", (out,))
     return result
@@ -1937,7 +1937,7 @@ def rand_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite.rand_like(
+    result = composite_random.rand_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
     if pin_memory:
@@ -1995,7 +1995,7 @@ def rand_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite.rand_like_generator(
+    result = composite_random.rand_like_generator(
         input,
         generator=generator,
         dtype=dtype,
@@ -2109,7 +2109,7 @@ def randn_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite.randn_like(
+    result = composite_random.randn_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
     if pin_memory:
@@ -2167,7 +2167,7 @@ def randn_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite.randn_like_generator(
+    result = composite_random.randn_like_generator(
         input,
         generator=generator,
         dtype=dtype,
@@ -2287,7 +2287,7 @@ def randint_like_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_like(
+        result = composite_random.randint_like(
             input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
         )
     except CALL_ERRORS as error:
@@ -2362,7 +2362,7 @@ def randint_like_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_like_generator(
+        result = composite_random.randint_like_generator(
             input,
             high,
             generator=generator,
@@ -2439,7 +2439,7 @@ def randint_like_Tensor(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite.randint_like_tensor(
+    result = composite_random.randint_like_tensor(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
     if pin_memory:
@@ -2522,7 +2522,7 @@ def randint_like_Tensor_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite.randint_like_tensor_generator(
+    result = composite_random.randint_like_tensor_generator(
         input,
         high,
         generator=generator,
@@ -2593,7 +2593,7 @@ def randint_like_low_dtype(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_like_low(
+        result = composite_random.randint_like_low(
             input,
             low,
             high,
@@ -2681,7 +2681,7 @@ def randint_like_low_generator_dtype(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.randint_like_low_generator(
+        result = composite_random.randint_like_low_generator(
             input,
             low,
             high,
@@ -2762,7 +2762,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     except ARGUMENT_ERRORS as error:
         raise refused(error, multinomial, input, num_samples, replacement, generator=generator, out=out)
     try:
-        return composite.multinomial(input, num_samples, replacement, generator=generator)
+        return composite_random.multinomial(input, num_samples, replacement, generator=generator)
     except CALL_ERRORS as error:
         raise explained(error, multinomial, (multinomial,), (input, num_samples, replacement), {}) from None
 
@@ -2786,7 +2786,7 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
         raise refused(error, multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("multinomial", input, out)
-    return composite.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
+    return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
 
 
 def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
@@ -2816,8 +2816,8 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
         node.next_edges = (edge or None,)
         node.op = "aten::normal_functional"
     if node is not None:
-        return recorded(node, composite.normal_functional, input, mean, std, generator=generator)
-    return composite.normal_functional(input, mean, std, generator=generator)
+        return recorded(node, composite_random.normal_functional, input, mean, std, generator=generator)
+    return composite_random.normal_functional(input, mean, std, generator=generator)
 
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
@@ -2850,8 +2850,8 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
             node.mean_shape = mean.shape
             node.std_shape = std.shape
     if node is not None:
-        return recorded(node, composite.normal_tensor_tensor, mean, std, generator=generator)
-    return composite.normal_tensor_tensor(mean, std, generator=generator)
+        return recorded(node, composite_random.normal_tensor_tensor, mean, std, generator=generator)
+    return composite_random.normal_tensor_tensor(mean, std, generator=generator)
 
 
 def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
@@ -2871,7 +2871,7 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
         raise refused(error, normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("normal", mean, std, out)
-    return composite.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
+    return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
 
 
 def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
@@ -2901,8 +2901,8 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         node.next_edges = (edge or None,)
         node.mean_shape = mean.shape
     if node is not None:
-        return recorded(node, composite.normal_tensor_float, mean, std, generator=generator)
-    return composite.normal_tensor_float(mean, std, generator=generator)
+        return recorded(node, composite_random.normal_tensor_float, mean, std, generator=generator)
+    return composite_random.normal_tensor_float(mean, std, generator=generator)
 
 
 def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
@@ -2922,7 +2922,7 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
         raise refused(error, normal_Tensor_float_out, mean, std, generator=generator, out=out)
     if mean._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("normal", mean, out)
-    return composite.normal_tensor_float_out(mean, std, generator=generator, out=out)
+    return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
 
 
 def normal_float_Tensor(mean, std, *, generator=None, out=None):
@@ -2952,8 +2952,8 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         node.next_edges = (edge or None,)
         node.std_shape = std.shape
     if node is not None:
-        return recorded(node, composite.normal_float_tensor, mean, std, generator=generator)
-    return composite.normal_float_tensor(mean, std, generator=generator)
+        return recorded(node, composite_random.normal_float_tensor, mean, std, generator=generator)
+    return composite_random.normal_float_tensor(mean, std, generator=generator)
 
 
 def normal_float_Tensor_out(mean, std, *, generator=None, out):
@@ -2973,7 +2973,7 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
         raise refused(error, normal_float_Tensor_out, mean, std, generator=generator, out=out)
     if std._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("normal", std, out)
-    return composite.normal_float_tensor_out(mean, std, generator=generator, out=out)
+    return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
 
 
 def normal_float_float(
@@ -3036,7 +3036,7 @@ def normal_float_float(
             requires_grad=requires_grad,
         )
     try:
-        result = composite.normal_float_float(
+        result = composite_random.normal_float_float(
             mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
@@ -3164,7 +3164,7 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         raise refused(error, normal_float_float_out, mean, std, size, generator=generator, out=out)
     if out._mt_edge is not None:
         refuse_unwritable("aten::normal", (out,))
-    result = composite.normal_float_float_out(mean, std, size, generator=generator, out=out)
+    result = composite_random.normal_float_float_out(mean, std, size, generator=generator, out=out)
     if out._mt_edge is not None:
         record_refusal("aten::normal", (out,))
     return result

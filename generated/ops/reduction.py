@@ -19,7 +19,13 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import reduction as composite
+from mindtorch.composite.reduction import (
+    integrals as composite_integrals,
+    point_histograms as composite_point_histograms,
+    quantiles as composite_quantiles,
+    reduction as composite_reduction,
+    statistics as composite_statistics,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -1775,9 +1781,19 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
             node.next_edges = (input_edge or None, weight_edge or None)
             node.op = "aten::_histogramdd_bin_edges"
     if node is not None:
-        return recorded(node, composite.histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+        return recorded(
+            node,
+            composite_point_histograms.histogramdd_bin_edges,
+            input,
+            bins,
+            range=range,
+            weight=weight,
+            density=density,
+        )
     try:
-        return composite.histogramdd_bin_edges(input, bins, range=range, weight=weight, density=density)
+        return composite_point_histograms.histogramdd_bin_edges(
+            input, bins, range=range, weight=weight, density=density
+        )
     except CALL_ERRORS as error:
         raise explained(error, _histogramdd_bin_edges, (_histogramdd_bin_edges,), (input, bins), {}) from None
 
@@ -1816,10 +1832,18 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
             node.op = "aten::_histogramdd_from_bin_cts"
     if node is not None:
         return recorded(
-            node, composite.histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density
+            node,
+            composite_point_histograms.histogramdd_from_bin_cts,
+            input,
+            bins,
+            range=range,
+            weight=weight,
+            density=density,
         )
     try:
-        return composite.histogramdd_from_bin_cts(input, bins, range=range, weight=weight, density=density)
+        return composite_point_histograms.histogramdd_from_bin_cts(
+            input, bins, range=range, weight=weight, density=density
+        )
     except CALL_ERRORS as error:
         raise explained(error, _histogramdd_from_bin_cts, (_histogramdd_from_bin_cts,), (input, bins), {}) from None
 
@@ -2664,7 +2688,7 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, any_dims, input, dim, keepdim, out=out)
     try:
-        return composite.any_dims(input, dim, keepdim)
+        return composite_reduction.any_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
         raise explained(error, any_dims, (any_dims,), (input, dim, keepdim), {}) from None
 
@@ -2710,7 +2734,7 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
         raise refused(error, any_dims_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("any", input, out)
-    return composite.any_dims_out(input, dim, keepdim, out=out)
+    return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
 
 
 _all_default_kernels = kernel_table("all")
@@ -2815,7 +2839,7 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, all_dims, input, dim, keepdim, out=out)
     try:
-        return composite.all_dims(input, dim, keepdim)
+        return composite_reduction.all_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
         raise explained(error, all_dims, (all_dims,), (input, dim, keepdim), {}) from None
 
@@ -2861,7 +2885,7 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
         raise refused(error, all_dims_out, input, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("all", input, out)
-    return composite.all_dims_out(input, dim, keepdim, out=out)
+    return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
 
 
 def var_default(input, unbiased=True):
@@ -3916,11 +3940,11 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         node.dim = dim
         node.self_dtype = input.dtype
     if node is not None:
-        result = recorded(node, composite.safe_softmax, input, dim, dtype)
+        result = recorded(node, composite_reduction.safe_softmax, input, dim, dtype)
         node.kept = (save_output(node, result),)
         return result
     try:
-        return composite.safe_softmax(input, dim, dtype)
+        return composite_reduction.safe_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
         raise explained(error, _safe_softmax, (_safe_softmax,), (input, dim, dtype), {}) from None
 
@@ -4456,7 +4480,7 @@ def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
         raise refused(error, argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("argsort", input, out)
-    return composite.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
+    return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
 
 
 _linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
@@ -4581,11 +4605,11 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         node.keepdim = keepdim
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.norm_dim, input, p, dim, keepdim)
+        result = recorded(node, composite_reduction.norm_dim, input, p, dim, keepdim)
         node.kept += (save_output(node, result),)
         return result
     try:
-        return composite.norm_dim(input, p, dim, keepdim)
+        return composite_reduction.norm_dim(input, p, dim, keepdim)
     except CALL_ERRORS as error:
         raise explained(error, norm_ScalarOpt_dim, (norm_ScalarOpt_dim,), (input, p, dim, keepdim), {}) from None
 
@@ -4611,7 +4635,7 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
         raise refused(error, norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("norm", input, out)
-    return composite.norm_dim_out(input, p, dim, keepdim, out=out)
+    return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
 
 
 def norm_Scalar(input, p=2):
@@ -4638,11 +4662,11 @@ def norm_Scalar(input, p=2):
         node.p = p
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.norm, input, p)
+        result = recorded(node, composite_reduction.norm, input, p)
         node.kept += (save_output(node, result),)
         return result
     try:
-        return composite.norm(input, p)
+        return composite_reduction.norm(input, p)
     except CALL_ERRORS as error:
         raise explained(error, norm_Scalar, (norm_Scalar,), (input, p), {}) from None
 
@@ -4879,9 +4903,9 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         node.maxnorm = maxnorm
         node.kept = (save(input),)
     if node is not None:
-        return recorded(node, composite.renorm, input, p, dim, maxnorm)
+        return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
     try:
-        return composite.renorm(input, p, dim, maxnorm)
+        return composite_statistics.renorm(input, p, dim, maxnorm)
     except CALL_ERRORS as error:
         raise explained(error, renorm, (renorm,), (input, p, dim, maxnorm), {}) from None
 
@@ -4901,7 +4925,7 @@ def renorm_(input, p, dim, maxnorm):
             maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, renorm_, input, p, dim, maxnorm)
-    return composite.renorm_(input, p, dim, maxnorm)
+    return composite_statistics.renorm_(input, p, dim, maxnorm)
 
 
 def renorm_out(input, p, dim, maxnorm, *, out):
@@ -4923,7 +4947,7 @@ def renorm_out(input, p, dim, maxnorm, *, out):
         raise refused(error, renorm_out, input, p, dim, maxnorm, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("renorm", input, out)
-    return composite.renorm_out(input, p, dim, maxnorm, out=out)
+    return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
 
 
 def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -4946,7 +4970,7 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
     except ARGUMENT_ERRORS as error:
         raise refused(error, quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        return composite.quantile(input, q, dim, keepdim, interpolation=interpolation)
+        return composite_quantiles.quantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         raise explained(error, quantile_default, (quantile_default,), (input, q, dim, keepdim), {}) from None
 
@@ -4978,7 +5002,7 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
         raise refused(error, quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("quantile", input, q, out)
-    return composite.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -5001,7 +5025,7 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
     except ARGUMENT_ERRORS as error:
         raise refused(error, quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        return composite.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
+        return composite_quantiles.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         raise explained(error, quantile_scalar, (quantile_scalar,), (input, q, dim, keepdim), {}) from None
 
@@ -5057,7 +5081,7 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
         raise refused(error, quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("quantile", input, out)
-    return composite.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -5080,7 +5104,7 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
     except ARGUMENT_ERRORS as error:
         raise refused(error, nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        return composite.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
+        return composite_quantiles.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         raise explained(error, nanquantile_default, (nanquantile_default,), (input, q, dim, keepdim), {}) from None
 
@@ -5112,7 +5136,7 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
         raise refused(error, nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nanquantile", input, q, out)
-    return composite.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -5135,7 +5159,7 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
     except ARGUMENT_ERRORS as error:
         raise refused(error, nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        return composite.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
+        return composite_quantiles.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         raise explained(error, nanquantile_scalar, (nanquantile_scalar,), (input, q, dim, keepdim), {}) from None
 
@@ -5195,7 +5219,7 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
         raise refused(error, nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nanquantile", input, out)
-    return composite.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    return composite_quantiles.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -5214,7 +5238,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, cov, input, correction=correction, fweights=fweights, aweights=aweights)
     try:
-        return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
+        return composite_statistics.cov(input, correction=correction, fweights=fweights, aweights=aweights)
     except CALL_ERRORS as error:
         raise explained(error, cov, (cov,), (input,), {"correction": correction}) from None
 
@@ -5225,7 +5249,7 @@ def corrcoef(input):
         return call(corrcoef, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(corrcoef, input)
-    return composite.corrcoef(input)
+    return composite_statistics.corrcoef(input)
 
 
 def count_nonzero_dim_IntList(input, dim, *more_dim):
@@ -5259,7 +5283,7 @@ def count_nonzero_default(input, dim=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, count_nonzero_default, input, dim)
     try:
-        return composite.count_nonzero(input, dim)
+        return composite_reduction.count_nonzero(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, count_nonzero_default, (count_nonzero_default,), (input, dim), {}) from None
 
@@ -5514,7 +5538,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
     except ARGUMENT_ERRORS as error:
         raise refused(error, nanmean, input, dim, keepdim, dtype=dtype, out=out)
     try:
-        return composite.nanmean(input, dim, keepdim, dtype=dtype)
+        return composite_reduction.nanmean(input, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(error, nanmean, (nanmean,), (input, dim, keepdim), {}) from None
 
@@ -5540,7 +5564,7 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
         raise refused(error, nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nanmean", input, out)
-    return composite.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
+    return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
 
 
 _nansum_kernels = kernel_table("nansum")
@@ -5640,7 +5664,7 @@ def msort_out(input, *, out):
         return raise_bad_argument(msort_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("msort", input, out)
-    return composite.msort_out(input, out=out)
+    return composite_reduction.msort_out(input, out=out)
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
@@ -5665,7 +5689,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, diff, input, n, dim, prepend, append, out=out)
     try:
-        return composite.diff(input, n, dim, prepend, append)
+        return composite_reduction.diff(input, n, dim, prepend, append)
     except CALL_ERRORS as error:
         raise explained(error, diff, (diff,), (input, n, dim, prepend, append), {}) from None
 
@@ -5690,7 +5714,7 @@ def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
     except ARGUMENT_ERRORS as error:
         raise refused(error, diff_out, input, n, dim, prepend, append, out=out)
     refuse_grad("diff", input, prepend, append, out)
-    return composite.diff_out(input, n, dim, prepend, append, out=out)
+    return composite_reduction.diff_out(input, n, dim, prepend, append, out=out)
 
 
 def trapezoid_dx(y, *, dx=1, dim=-1):
@@ -5707,7 +5731,7 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, trapezoid_dx, y, dx=dx, dim=dim)
     try:
-        return composite.trapezoid_dx(y, dx=dx, dim=dim)
+        return composite_integrals.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, trapezoid_dx, (trapezoid_dx,), (y,), {"dx": dx, "dim": dim}) from None
 
@@ -5726,7 +5750,7 @@ def trapezoid_x(y, x, *, dim=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, trapezoid_x, y, x, dim=dim)
     try:
-        return composite.trapezoid_x(y, x, dim=dim)
+        return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, trapezoid_x, (trapezoid_x,), (y, x), {"dim": dim}) from None
 
@@ -5761,7 +5785,7 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, cumulative_trapezoid_x, y, x, dim=dim)
     try:
-        return composite.cumulative_trapezoid_x(y, x, dim=dim)
+        return composite_integrals.cumulative_trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, cumulative_trapezoid_x, (cumulative_trapezoid_x,), (y, x), {"dim": dim}) from None
 
@@ -5780,7 +5804,7 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, cumulative_trapezoid_dx, y, dx=dx, dim=dim)
     try:
-        return composite.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
+        return composite_integrals.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
         raise explained(
             error, cumulative_trapezoid_dx, (cumulative_trapezoid_dx,), (y,), {"dx": dx, "dim": dim}
@@ -5823,7 +5847,7 @@ def trapz_x(y, x, *, dim=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, trapz_x, y, x, dim=dim)
     try:
-        return composite.trapezoid_x(y, x, dim=dim)
+        return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, trapz_x, (trapz_x,), (y, x), {"dim": dim}) from None
 
@@ -5879,7 +5903,7 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -5906,7 +5930,7 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -5931,7 +5955,7 @@ def gradient_array(input, *, dim, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_array, input, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error, gradient_array, (gradient_array,), (input,), {"dim": dim, "edge_order": edge_order}
@@ -5952,7 +5976,7 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -5977,7 +6001,7 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -6004,7 +6028,7 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -6031,7 +6055,7 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
-        return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return composite_integrals.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -6102,6 +6126,6 @@ def sum_to_size(input, size, *more_size):
     except ARGUMENT_ERRORS as error:
         raise refused(error, sum_to_size, input, size, *more_size)
     try:
-        return composite.sum_to_size(input, size)
+        return composite_reduction.sum_to_size(input, size)
     except CALL_ERRORS as error:
         raise explained(error, sum_to_size, (sum_to_size,), (input, size), {}) from None

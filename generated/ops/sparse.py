@@ -20,7 +20,11 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad, write_out
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import sparse as composite
+from mindtorch.composite.sparse import (
+    index_forms as composite_index_forms,
+    sparse as composite_sparse,
+    sparse_math as composite_sparse_math,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -227,7 +231,7 @@ def _sparse_coo_tensor_unsafe(
             is_coalesced=is_coalesced,
         )
     try:
-        return composite.sparse_coo_unsafe(
+        return composite_sparse.sparse_coo_unsafe(
             indices,
             values,
             size,
@@ -301,7 +305,7 @@ def sparse_coo_tensor_indices(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    return composite.sparse_coo_from_indices(
+    return composite_sparse.sparse_coo_from_indices(
         indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
     )
 
@@ -371,7 +375,7 @@ def sparse_coo_tensor_indices_size(
             is_coalesced=is_coalesced,
         )
     try:
-        return composite.sparse_coo_from_size(
+        return composite_sparse.sparse_coo_from_size(
             indices,
             values,
             size,
@@ -487,7 +491,7 @@ def to_sparse_sparse_dim(input, sparse_dim):
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_sparse_sparse_dim, input, sparse_dim)
     try:
-        return composite.to_sparse_dim(input, sparse_dim)
+        return composite_sparse.to_sparse_dim(input, sparse_dim)
     except CALL_ERRORS as error:
         raise explained(error, to_sparse_sparse_dim, (to_sparse_sparse_dim,), (input, sparse_dim), {}) from None
 
@@ -508,7 +512,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     try:
-        return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+        return composite_sparse.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     except CALL_ERRORS as error:
         raise explained(
             error, to_sparse_default, (to_sparse_default,), (input,), {"blocksize": blocksize, "dense_dim": dense_dim}
@@ -583,7 +587,7 @@ def to_dense(input, dtype=None, *, masked_grad=None):
             masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_dense, input, dtype, masked_grad=masked_grad)
-    return composite.to_dense(input, dtype, masked_grad=masked_grad)
+    return composite_sparse.to_dense(input, dtype, masked_grad=masked_grad)
 
 
 __coalesce_kernels = kernel_table("_coalesce")
@@ -618,7 +622,7 @@ def coalesce(input):
         return call(coalesce, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(coalesce, input)
-    return composite.coalesce(input)
+    return composite_sparse.coalesce(input)
 
 
 __indices_kernels = kernel_table("_indices")
@@ -688,7 +692,7 @@ def indices(input):
         return call(indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(indices, input)
-    return composite.indices(input)
+    return composite_sparse.indices(input)
 
 
 def values(input):
@@ -697,7 +701,7 @@ def values(input):
         return call(values, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(values, input)
-    return composite.values(input)
+    return composite_sparse.values(input)
 
 
 _is_coalesced_kernels = kernel_table("is_coalesced")
@@ -759,7 +763,7 @@ def _sparse_mm_default(sparse, dense):
         return raise_bad_argument(_sparse_mm_default, sparse, dense)
     if not isinstance(dense, Tensor):
         return raise_bad_argument(_sparse_mm_default, sparse, dense)
-    return composite.sparse_mm(sparse, dense)
+    return composite_sparse.sparse_mm(sparse, dense)
 
 
 def _sparse_mm_reduce(sparse, dense, reduce):
@@ -898,7 +902,7 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
-        return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+        return composite_sparse.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(
             error, _sparse_addmm, (_sparse_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
@@ -1098,7 +1102,7 @@ def sparse_compressed_tensor_comp_plain_value(
             device=device,
             pin_memory=pin_memory,
         )
-    return composite.compressed_from_parts(
+    return composite_sparse.compressed_from_parts(
         compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
 
@@ -1253,7 +1257,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_sparse_bsr, input, blocksize, dense_dim)
     try:
-        return composite.to_bsr(input, blocksize, dense_dim)
+        return composite_sparse.to_bsr(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
         raise explained(error, to_sparse_bsr, (to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
 
@@ -1310,7 +1314,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_sparse_bsc, input, blocksize, dense_dim)
     try:
-        return composite.to_bsc(input, blocksize, dense_dim)
+        return composite_sparse.to_bsc(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
         raise explained(error, to_sparse_bsc, (to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
 
@@ -1321,7 +1325,7 @@ def crow_indices(input):
         return call(crow_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(crow_indices, input)
-    return composite.crow_indices(input)
+    return composite_sparse.crow_indices(input)
 
 
 def col_indices(input):
@@ -1330,7 +1334,7 @@ def col_indices(input):
         return call(col_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(col_indices, input)
-    return composite.col_indices(input)
+    return composite_sparse.col_indices(input)
 
 
 def ccol_indices(input):
@@ -1339,7 +1343,7 @@ def ccol_indices(input):
         return call(ccol_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(ccol_indices, input)
-    return composite.ccol_indices(input)
+    return composite_sparse.ccol_indices(input)
 
 
 def row_indices(input):
@@ -1348,7 +1352,7 @@ def row_indices(input):
         return call(row_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(row_indices, input)
-    return composite.row_indices(input)
+    return composite_sparse.row_indices(input)
 
 
 _sparse_sampled_addmm_kernels = kernel_table("sparse_sampled_addmm")
@@ -1458,7 +1462,7 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _sparse_softmax, input, dim, dtype)
     try:
-        return composite.sparse_softmax(input, dim, dtype)
+        return composite_sparse_math.sparse_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
         raise explained(error, _sparse_softmax, (_sparse_softmax,), (input, dim, dtype), {}) from None
 
@@ -1481,7 +1485,7 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _sparse_log_softmax, input, dim, dtype)
     try:
-        return composite.sparse_log_softmax(input, dim, dtype)
+        return composite_sparse_math.sparse_log_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
         raise explained(error, _sparse_log_softmax, (_sparse_log_softmax,), (input, dim, dtype), {}) from None
 
@@ -1500,7 +1504,7 @@ def _spdiags(diagonals, offsets, shape, layout=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _spdiags, diagonals, offsets, shape, layout)
     try:
-        return composite.spdiags(diagonals, offsets, shape, layout)
+        return composite_sparse_math.spdiags(diagonals, offsets, shape, layout)
     except CALL_ERRORS as error:
         raise explained(error, _spdiags, (_spdiags,), (diagonals, offsets, shape, layout), {}) from None
 
@@ -1513,7 +1517,7 @@ def hspmm(mat1, mat2):
         return raise_bad_argument(hspmm, mat1, mat2)
     if not isinstance(mat2, Tensor):
         return raise_bad_argument(hspmm, mat1, mat2)
-    return composite.hspmm(mat1, mat2)
+    return composite_sparse_math.hspmm(mat1, mat2)
 
 
 def smm(input, mat2):
@@ -1524,7 +1528,7 @@ def smm(input, mat2):
         return raise_bad_argument(smm, input, mat2)
     if not isinstance(mat2, Tensor):
         return raise_bad_argument(smm, input, mat2)
-    return composite.smm(input, mat2)
+    return composite_sparse_math.smm(input, mat2)
 
 
 def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -1545,7 +1549,7 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
-        return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+        return composite_sparse_math.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, sspaddmm, (sspaddmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
 
@@ -1566,7 +1570,7 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, _convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
     try:
-        return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
+        return composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
     except CALL_ERRORS as error:
         raise explained(
             error, _convert_indices_from_coo_to_csr, (_convert_indices_from_coo_to_csr,), (input, size), {}
@@ -1590,7 +1594,7 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
         raise refused(error, _convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("_convert_indices_from_coo_to_csr", input, out)
-    return write_out(out, composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
+    return write_out(out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
 
 
 def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
@@ -1641,7 +1645,7 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             transpose=transpose,
             out=out,
         )
-    return composite.convert_indices_from_csr_to_coo(
+    return composite_index_forms.convert_indices_from_csr_to_coo(
         crow_indices, col_indices, out_int32=out_int32, transpose=transpose
     )
 
@@ -1703,7 +1707,9 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
         refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
     return write_out(
         out,
-        composite.convert_indices_from_csr_to_coo(crow_indices, col_indices, out_int32=out_int32, transpose=transpose),
+        composite_index_forms.convert_indices_from_csr_to_coo(
+            crow_indices, col_indices, out_int32=out_int32, transpose=transpose
+        ),
     )
 
 
@@ -1722,7 +1728,7 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
             dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, sparse_resize_, input, size, sparse_dim, dense_dim)
-    return composite.sparse_resize_(input, size, sparse_dim, dense_dim)
+    return composite_sparse.sparse_resize_(input, size, sparse_dim, dense_dim)
 
 
 def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
@@ -1740,7 +1746,7 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
             dense_dim = int_of(dense_dim, "sparse_resize_and_clear_", "dense_dim", 4)
     except ARGUMENT_ERRORS as error:
         raise refused(error, sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
-    return composite.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
+    return composite_sparse.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
 
 
 def resize_as_sparse_(input, the_template):
@@ -1751,4 +1757,4 @@ def resize_as_sparse_(input, the_template):
         return raise_bad_argument(resize_as_sparse_, input, the_template)
     if not isinstance(the_template, Tensor):
         return raise_bad_argument(resize_as_sparse_, input, the_template)
-    return composite.resize_as_sparse_(input, the_template)
+    return composite_sparse.resize_as_sparse_(input, the_template)

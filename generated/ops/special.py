@@ -18,8 +18,8 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import special as composite
 from mindtorch.composite.helpers import float_beside
+from mindtorch.composite.special import special as composite_special
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -1226,7 +1226,7 @@ def special_ndtr_out(input, *, out):
         return raise_bad_argument(special_ndtr_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_ndtr", input, out)
-    return composite.ndtr_out(input, out=out)
+    return composite_special.ndtr_out(input, out=out)
 
 
 _igamma_kernels = kernel_table("igamma")
@@ -4691,9 +4691,9 @@ def mvlgamma(input, p, *, out=None):
         node.p = p
         node.kept = (save(input),)
     if node is not None:
-        return recorded(node, composite.mvlgamma, input, p)
+        return recorded(node, composite_special.mvlgamma, input, p)
     try:
-        return composite.mvlgamma(input, p)
+        return composite_special.mvlgamma(input, p)
     except CALL_ERRORS as error:
         raise explained(error, mvlgamma, (mvlgamma,), (input, p), {}) from None
 
@@ -4709,7 +4709,7 @@ def mvlgamma_(input, p):
             p = int_of(p, "mvlgamma_", "p", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, mvlgamma_, input, p)
-    return composite.mvlgamma_(input, p)
+    return composite_special.mvlgamma_(input, p)
 
 
 def mvlgamma_out(input, p, *, out):
@@ -4727,7 +4727,7 @@ def mvlgamma_out(input, p, *, out):
         raise refused(error, mvlgamma_out, input, p, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("mvlgamma", input, out)
-    return composite.mvlgamma_out(input, p, out=out)
+    return composite_special.mvlgamma_out(input, p, out=out)
 
 
 def special_multigammaln(input, p, *, out=None):

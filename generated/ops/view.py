@@ -26,7 +26,7 @@ from mindtorch.autograd._engine.history import (
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.composite import view as composite
+from mindtorch.composite.view import unviewed as composite_unviewed, view as composite_view
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -249,7 +249,7 @@ def reshape(input, shape, *more_shape):
     except ARGUMENT_ERRORS as error:
         raise refused(error, reshape, input, shape, *more_shape)
     try:
-        return composite.reshape(input, shape)
+        return composite_view.reshape(input, shape)
     except CALL_ERRORS as error:
         raise explained(error, reshape, (reshape,), (input, shape), {}) from None
 
@@ -399,7 +399,7 @@ def numpy_T(input):
         return call(numpy_T, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(numpy_T, input)
-    return composite.numpy_T(input)
+    return composite_view.numpy_T(input)
 
 
 _permute_kernels = kernel_table("permute")
@@ -450,7 +450,7 @@ def movedim_intlist(input, source, destination):
     except ARGUMENT_ERRORS as error:
         raise refused(error, movedim_intlist, input, source, destination)
     try:
-        return composite.movedim(input, source, destination)
+        return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
         raise explained(error, movedim_intlist, (movedim_intlist,), (input, source, destination), {}) from None
 
@@ -973,7 +973,7 @@ def narrow_default(input, dim, start, length):
     except ARGUMENT_ERRORS as error:
         raise refused(error, narrow_default, input, dim, start, length)
     try:
-        return composite.narrow(input, dim, start, length)
+        return composite_view.narrow(input, dim, start, length)
     except CALL_ERRORS as error:
         raise explained(error, narrow_default, (narrow_default,), (input, dim, start, length), {}) from None
 
@@ -994,7 +994,7 @@ def narrow_Tensor(input, dim, start, length):
     except ARGUMENT_ERRORS as error:
         raise refused(error, narrow_Tensor, input, dim, start, length)
     try:
-        return composite.narrow_tensor(input, dim, start, length)
+        return composite_view.narrow_tensor(input, dim, start, length)
     except CALL_ERRORS as error:
         raise explained(error, narrow_Tensor, (narrow_Tensor,), (input, dim, start, length), {}) from None
 
@@ -1230,7 +1230,7 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, unsafe_chunk, input, chunks, dim)
     try:
-        return composite.unsafe_chunk(input, chunks, dim)
+        return composite_unviewed.unsafe_chunk(input, chunks, dim)
     except CALL_ERRORS as error:
         raise explained(error, unsafe_chunk, (unsafe_chunk,), (input, chunks, dim), {}) from None
 
@@ -1251,7 +1251,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, chunk, input, chunks, dim)
     try:
-        return composite.chunk(input, chunks, dim)
+        return composite_view.chunk(input, chunks, dim)
     except CALL_ERRORS as error:
         raise explained(error, chunk, (chunk,), (input, chunks, dim), {}) from None
 
@@ -1482,7 +1482,7 @@ def flatten(input, start_dim=0, end_dim=-1):
     except ARGUMENT_ERRORS as error:
         raise refused(error, flatten, input, start_dim, end_dim)
     try:
-        return composite.flatten(input, start_dim, end_dim)
+        return composite_view.flatten(input, start_dim, end_dim)
     except CALL_ERRORS as error:
         raise explained(error, flatten, (flatten,), (input, start_dim, end_dim), {}) from None
 
@@ -1501,7 +1501,7 @@ def unflatten(input, dim, sizes):
     except ARGUMENT_ERRORS as error:
         raise refused(error, unflatten, input, dim, sizes)
     try:
-        return composite.unflatten(input, dim, sizes)
+        return composite_view.unflatten(input, dim, sizes)
     except CALL_ERRORS as error:
         raise explained(error, unflatten, (unflatten,), (input, dim, sizes), {}) from None
 
@@ -1573,7 +1573,7 @@ def imag(input):
         return call(imag, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(imag, input)
-    return composite.imag(input)
+    return composite_view.imag(input)
 
 
 __unsafe_view_kernels = kernel_table("_unsafe_view")
@@ -1614,7 +1614,7 @@ def contiguous(input, *, memory_format=contiguous_format):
         return call(contiguous, input, memory_format=memory_format)
     if not isinstance(input, Tensor):
         return raise_bad_argument(contiguous, input, memory_format=memory_format)
-    return composite.contiguous(input, memory_format=memory_format)
+    return composite_view.contiguous(input, memory_format=memory_format)
 
 
 def swapaxes(input, axis0, axis1):
@@ -1693,7 +1693,7 @@ def adjoint(input):
         return call(adjoint, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(adjoint, input)
-    return composite.adjoint(input)
+    return composite_view.adjoint(input)
 
 
 def moveaxis_intlist(input, source, destination):
@@ -1710,7 +1710,7 @@ def moveaxis_intlist(input, source, destination):
     except ARGUMENT_ERRORS as error:
         raise refused(error, moveaxis_intlist, input, source, destination)
     try:
-        return composite.movedim(input, source, destination)
+        return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
         raise explained(error, moveaxis_intlist, (moveaxis_intlist,), (input, source, destination), {}) from None
 
@@ -1783,7 +1783,7 @@ def tensor_split_sections(input, sections, dim=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, tensor_split_sections, input, sections, dim)
     try:
-        return composite.tensor_split_sections(input, sections, dim)
+        return composite_view.tensor_split_sections(input, sections, dim)
     except CALL_ERRORS as error:
         raise explained(error, tensor_split_sections, (tensor_split_sections,), (input, sections, dim), {}) from None
 
@@ -1802,7 +1802,7 @@ def tensor_split_indices(input, indices, dim=0):
     except ARGUMENT_ERRORS as error:
         raise refused(error, tensor_split_indices, input, indices, dim)
     try:
-        return composite.tensor_split_indices(input, indices, dim)
+        return composite_view.tensor_split_indices(input, indices, dim)
     except CALL_ERRORS as error:
         raise explained(error, tensor_split_indices, (tensor_split_indices,), (input, indices, dim), {}) from None
 
@@ -1821,7 +1821,7 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
     except ARGUMENT_ERRORS as error:
         raise refused(error, tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
     try:
-        return composite.tensor_split_tensor(input, tensor_indices_or_sections, dim)
+        return composite_view.tensor_split_tensor(input, tensor_indices_or_sections, dim)
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -1900,7 +1900,7 @@ def hsplit_int(input, sections):
     except ARGUMENT_ERRORS as error:
         raise refused(error, hsplit_int, input, sections)
     try:
-        return composite.hsplit_sections(input, sections)
+        return composite_view.hsplit_sections(input, sections)
     except CALL_ERRORS as error:
         raise explained(error, hsplit_int, (hsplit_int,), (input, sections), {}) from None
 
@@ -1919,7 +1919,7 @@ def hsplit_array(input, indices, *more_indices):
     except ARGUMENT_ERRORS as error:
         raise refused(error, hsplit_array, input, indices, *more_indices)
     try:
-        return composite.hsplit_indices(input, indices)
+        return composite_view.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
         raise explained(error, hsplit_array, (hsplit_array,), (input, indices), {}) from None
 
@@ -1963,7 +1963,7 @@ def vsplit_int(input, sections):
     except ARGUMENT_ERRORS as error:
         raise refused(error, vsplit_int, input, sections)
     try:
-        return composite.vsplit_sections(input, sections)
+        return composite_view.vsplit_sections(input, sections)
     except CALL_ERRORS as error:
         raise explained(error, vsplit_int, (vsplit_int,), (input, sections), {}) from None
 
@@ -1982,7 +1982,7 @@ def vsplit_array(input, indices, *more_indices):
     except ARGUMENT_ERRORS as error:
         raise refused(error, vsplit_array, input, indices, *more_indices)
     try:
-        return composite.vsplit_indices(input, indices)
+        return composite_view.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
         raise explained(error, vsplit_array, (vsplit_array,), (input, indices), {}) from None
 
@@ -2026,7 +2026,7 @@ def dsplit_int(input, sections):
     except ARGUMENT_ERRORS as error:
         raise refused(error, dsplit_int, input, sections)
     try:
-        return composite.dsplit_sections(input, sections)
+        return composite_view.dsplit_sections(input, sections)
     except CALL_ERRORS as error:
         raise explained(error, dsplit_int, (dsplit_int,), (input, sections), {}) from None
 
@@ -2045,7 +2045,7 @@ def dsplit_array(input, indices, *more_indices):
     except ARGUMENT_ERRORS as error:
         raise refused(error, dsplit_array, input, indices, *more_indices)
     try:
-        return composite.dsplit_indices(input, indices)
+        return composite_view.dsplit_indices(input, indices)
     except CALL_ERRORS as error:
         raise explained(error, dsplit_array, (dsplit_array,), (input, indices), {}) from None
 
@@ -2096,8 +2096,8 @@ def alias_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite.alias_copy, input)
-    return composite.alias_copy(input)
+        return recorded(node, composite_view.alias_copy, input)
+    return composite_view.alias_copy(input)
 
 
 def alias_copy_out(input, *, out):
@@ -2110,7 +2110,7 @@ def alias_copy_out(input, *, out):
         return raise_bad_argument(alias_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("alias_copy", input, out)
-    return composite.alias_copy_out(input, out=out)
+    return composite_view.alias_copy_out(input, out=out)
 
 
 def detach_copy(input, *, out=None):
@@ -2133,8 +2133,8 @@ def detach_copy(input, *, out=None):
         node.next_edges = (edge or None,)
         node.op = "aten::detach_copy"
     if node is not None:
-        return recorded(node, composite.detach_copy, input)
-    return composite.detach_copy(input)
+        return recorded(node, composite_view.detach_copy, input)
+    return composite_view.detach_copy(input)
 
 
 def detach_copy_out(input, *, out):
@@ -2146,7 +2146,7 @@ def detach_copy_out(input, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(detach_copy_out, input, out=out)
     refuse_unwritable("aten::detach_copy", (out,), input)
-    result = composite.detach_copy_out(input, out=out)
+    result = composite_view.detach_copy_out(input, out=out)
     record_refusal("aten::detach_copy", (out,), input)
     return result
 
@@ -2200,7 +2200,7 @@ def view_copy_default_out(input, size, *, out):
         raise refused(error, view_copy_default_out, input, size, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_copy", input, out)
-    return composite.view_copy_out(input, size, out=out)
+    return composite_view.view_copy_out(input, size, out=out)
 
 
 def view_copy_dtype(input, dtype, *, out=None):
@@ -2216,7 +2216,7 @@ def view_copy_dtype(input, dtype, *, out=None):
             dtype = dtype_of(dtype, "view_copy", "dtype", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, view_copy_dtype, input, dtype, out=out)
-    return composite.view_copy_dtype(input, dtype)
+    return composite_view.view_copy_dtype(input, dtype)
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
@@ -2261,7 +2261,7 @@ def view_copy_dtype_out(input, dtype, *, out):
         raise refused(error, view_copy_dtype_out, input, dtype, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_copy", input, out)
-    return composite.view_copy_dtype_out(input, dtype, out=out)
+    return composite_view.view_copy_dtype_out(input, dtype, out=out)
 
 
 def transpose_copy(input, dim0, dim1, *, out=None):
@@ -2292,9 +2292,9 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         node.dim0 = dim0
         node.dim1 = dim1
     if node is not None:
-        return recorded(node, composite.transpose_copy, input, dim0, dim1)
+        return recorded(node, composite_view.transpose_copy, input, dim0, dim1)
     try:
-        return composite.transpose_copy(input, dim0, dim1)
+        return composite_view.transpose_copy(input, dim0, dim1)
     except CALL_ERRORS as error:
         raise explained(error, transpose_copy, (transpose_copy,), (input, dim0, dim1), {}) from None
 
@@ -2316,7 +2316,7 @@ def transpose_copy_out(input, dim0, dim1, *, out):
         raise refused(error, transpose_copy_out, input, dim0, dim1, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("transpose_copy", input, out)
-    return composite.transpose_copy_out(input, dim0, dim1, out=out)
+    return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
 
 
 def t_copy(input, *, out=None):
@@ -2338,8 +2338,8 @@ def t_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite.t_copy, input)
-    return composite.t_copy(input)
+        return recorded(node, composite_view.t_copy, input)
+    return composite_view.t_copy(input)
 
 
 def t_copy_out(input, *, out):
@@ -2352,7 +2352,7 @@ def t_copy_out(input, *, out):
         return raise_bad_argument(t_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("t_copy", input, out)
-    return composite.t_copy_out(input, out=out)
+    return composite_view.t_copy_out(input, out=out)
 
 
 def permute_copy(input, dims, *, out=None):
@@ -2380,9 +2380,9 @@ def permute_copy(input, dims, *, out=None):
         node.next_edges = (edge or None,)
         node.dims = dims
     if node is not None:
-        return recorded(node, composite.permute_copy, input, dims)
+        return recorded(node, composite_view.permute_copy, input, dims)
     try:
-        return composite.permute_copy(input, dims)
+        return composite_view.permute_copy(input, dims)
     except CALL_ERRORS as error:
         raise explained(error, permute_copy, (permute_copy,), (input, dims), {}) from None
 
@@ -2402,7 +2402,7 @@ def permute_copy_out(input, dims, *, out):
         raise refused(error, permute_copy_out, input, dims, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("permute_copy", input, out)
-    return composite.permute_copy_out(input, dims, out=out)
+    return composite_view.permute_copy_out(input, dims, out=out)
 
 
 def expand_copy(input, size, *, implicit=False, out=None):
@@ -2461,7 +2461,7 @@ def expand_copy_out(input, size, *, implicit=False, out):
         raise refused(error, expand_copy_out, input, size, implicit=implicit, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("expand_copy", input, out)
-    return composite.expand_copy_out(input, size, implicit=implicit, out=out)
+    return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
 
 
 def squeeze_copy_default(input, *, out=None):
@@ -2484,8 +2484,8 @@ def squeeze_copy_default(input, *, out=None):
         node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
-        return recorded(node, composite.squeeze_copy, input)
-    return composite.squeeze_copy(input)
+        return recorded(node, composite_view.squeeze_copy, input)
+    return composite_view.squeeze_copy(input)
 
 
 def squeeze_copy_default_out(input, *, out):
@@ -2498,7 +2498,7 @@ def squeeze_copy_default_out(input, *, out):
         return raise_bad_argument(squeeze_copy_default_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("squeeze_copy", input, out)
-    return composite.squeeze_copy_out(input, out=out)
+    return composite_view.squeeze_copy_out(input, out=out)
 
 
 def squeeze_copy_dim(input, dim, *, out=None):
@@ -2527,9 +2527,9 @@ def squeeze_copy_dim(input, dim, *, out=None):
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
-        return recorded(node, composite.squeeze_copy, input, dim)
+        return recorded(node, composite_view.squeeze_copy, input, dim)
     try:
-        return composite.squeeze_copy(input, dim)
+        return composite_view.squeeze_copy(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, squeeze_copy_dim, (squeeze_copy_dim,), (input, dim), {}) from None
 
@@ -2549,7 +2549,7 @@ def squeeze_copy_dim_out(input, dim, *, out):
         raise refused(error, squeeze_copy_dim_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("squeeze_copy", input, out)
-    return composite.squeeze_copy_out(input, dim, out=out)
+    return composite_view.squeeze_copy_out(input, dim, out=out)
 
 
 def squeeze_copy_dims(input, dim, *, out=None):
@@ -2578,9 +2578,9 @@ def squeeze_copy_dims(input, dim, *, out=None):
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
-        return recorded(node, composite.squeeze_copy, input, dim)
+        return recorded(node, composite_view.squeeze_copy, input, dim)
     try:
-        return composite.squeeze_copy(input, dim)
+        return composite_view.squeeze_copy(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, squeeze_copy_dims, (squeeze_copy_dims,), (input, dim), {}) from None
 
@@ -2625,7 +2625,7 @@ def squeeze_copy_dims_out(input, dim, *, out):
         raise refused(error, squeeze_copy_dims_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("squeeze_copy", input, out)
-    return composite.squeeze_copy_out(input, dim, out=out)
+    return composite_view.squeeze_copy_out(input, dim, out=out)
 
 
 def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
@@ -2657,9 +2657,9 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         node.next_edges = (edge or None,)
         node.dim = dim
     if node is not None:
-        return recorded(node, composite.unsqueeze_copy, input, dim)
+        return recorded(node, composite_view.unsqueeze_copy, input, dim)
     try:
-        return composite.unsqueeze_copy(input, dim)
+        return composite_view.unsqueeze_copy(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, unsqueeze_copy, (unsqueeze_copy,), (input, dim), {}) from None
 
@@ -2679,7 +2679,7 @@ def unsqueeze_copy_out(input, dim, *, out):
         raise refused(error, unsqueeze_copy_out, input, dim, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("unsqueeze_copy", input, out)
-    return composite.unsqueeze_copy_out(input, dim, out=out)
+    return composite_view.unsqueeze_copy_out(input, dim, out=out)
 
 
 def select_copy(input, dim, index, *, out=None):
@@ -2711,11 +2711,11 @@ def select_copy(input, dim, index, *, out=None):
         node.dim = dim
         node.index = index
     if node is not None:
-        result = recorded(node, composite.select_copy, input, dim, index)
+        result = recorded(node, composite_view.select_copy, input, dim, index)
         refuse_complex("select_copy", input)
         return result
     try:
-        return composite.select_copy(input, dim, index)
+        return composite_view.select_copy(input, dim, index)
     except CALL_ERRORS as error:
         raise explained(error, select_copy, (select_copy,), (input, dim, index), {}) from None
 
@@ -2737,7 +2737,7 @@ def select_copy_out(input, dim, index, *, out):
         raise refused(error, select_copy_out, input, dim, index, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("select_copy", input, out)
-    return composite.select_copy_out(input, dim, index, out=out)
+    return composite_view.select_copy_out(input, dim, index, out=out)
 
 
 def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
@@ -2777,11 +2777,11 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         node.end = end
         node.step = step
     if node is not None:
-        result = recorded(node, composite.slice_copy, input, dim, start, end, step)
+        result = recorded(node, composite_view.slice_copy, input, dim, start, end, step)
         refuse_complex("slice_copy", input)
         return result
     try:
-        return composite.slice_copy(input, dim, start, end, step)
+        return composite_view.slice_copy(input, dim, start, end, step)
     except CALL_ERRORS as error:
         raise explained(error, slice_copy, (slice_copy,), (input, dim, start, end, step), {}) from None
 
@@ -2807,7 +2807,7 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
         raise refused(error, slice_copy_out, input, dim, start, end, step, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("slice_copy", input, out)
-    return composite.slice_copy_out(input, dim, start, end, step, out=out)
+    return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
 
 
 def narrow_copy(input, dim, start, length, *, out=None):
@@ -2842,9 +2842,9 @@ def narrow_copy(input, dim, start, length, *, out=None):
         node.start = start
         node.length = length
     if node is not None:
-        return recorded(node, composite.narrow_copy, input, dim, start, length)
+        return recorded(node, composite_view.narrow_copy, input, dim, start, length)
     try:
-        return composite.narrow_copy(input, dim, start, length)
+        return composite_view.narrow_copy(input, dim, start, length)
     except CALL_ERRORS as error:
         raise explained(error, narrow_copy, (narrow_copy,), (input, dim, start, length), {}) from None
 
@@ -2868,7 +2868,7 @@ def narrow_copy_out(input, dim, start, length, *, out):
         raise refused(error, narrow_copy_out, input, dim, start, length, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("narrow_copy", input, out)
-    return composite.narrow_copy_out(input, dim, start, length, out=out)
+    return composite_view.narrow_copy_out(input, dim, start, length, out=out)
 
 
 def split_copy(input, split_size, dim=0, *, axis=None):
@@ -2900,9 +2900,9 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         node.split_size = split_size
         node.dim = dim
     if node is not None:
-        return recorded(node, composite.split_copy, input, split_size, dim)
+        return recorded(node, composite_view.split_copy, input, split_size, dim)
     try:
-        return composite.split_copy(input, split_size, dim)
+        return composite_view.split_copy(input, split_size, dim)
     except CALL_ERRORS as error:
         raise explained(error, split_copy, (split_copy,), (input, split_size, dim), {}) from None
 
@@ -2936,9 +2936,9 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         node.split_sizes = split_sizes
         node.dim = dim
     if node is not None:
-        return recorded(node, composite.split_with_sizes_copy, input, split_sizes, dim)
+        return recorded(node, composite_view.split_with_sizes_copy, input, split_sizes, dim)
     try:
-        return composite.split_with_sizes_copy(input, split_sizes, dim)
+        return composite_view.split_with_sizes_copy(input, split_sizes, dim)
     except CALL_ERRORS as error:
         raise explained(error, split_with_sizes_copy, (split_with_sizes_copy,), (input, split_sizes, dim), {}) from None
 
@@ -2969,9 +2969,9 @@ def unbind_copy(input, dim=0, *, axis=None):
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
-        return recorded(node, composite.unbind_copy, input, dim)
+        return recorded(node, composite_view.unbind_copy, input, dim)
     try:
-        return composite.unbind_copy(input, dim)
+        return composite_view.unbind_copy(input, dim)
     except CALL_ERRORS as error:
         raise explained(error, unbind_copy, (unbind_copy,), (input, dim), {}) from None
 
@@ -3008,9 +3008,9 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         node.dim1 = dim1
         node.dim2 = dim2
     if node is not None:
-        return recorded(node, composite.diagonal_copy, input, offset, dim1, dim2)
+        return recorded(node, composite_view.diagonal_copy, input, offset, dim1, dim2)
     try:
-        return composite.diagonal_copy(input, offset, dim1, dim2)
+        return composite_view.diagonal_copy(input, offset, dim1, dim2)
     except CALL_ERRORS as error:
         raise explained(error, diagonal_copy, (diagonal_copy,), (input, offset, dim1, dim2), {}) from None
 
@@ -3034,7 +3034,7 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
         raise refused(error, diagonal_copy_out, input, offset, dim1, dim2, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("diagonal_copy", input, out)
-    return composite.diagonal_copy_out(input, offset, dim1, dim2, out=out)
+    return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
 
 
 def unfold_copy(input, dimension, size, step, *, out=None):
@@ -3069,9 +3069,9 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         node.size = size
         node.step = step
     if node is not None:
-        return recorded(node, composite.unfold_copy, input, dimension, size, step)
+        return recorded(node, composite_view.unfold_copy, input, dimension, size, step)
     try:
-        return composite.unfold_copy(input, dimension, size, step)
+        return composite_view.unfold_copy(input, dimension, size, step)
     except CALL_ERRORS as error:
         raise explained(error, unfold_copy, (unfold_copy,), (input, dimension, size, step), {}) from None
 
@@ -3095,7 +3095,7 @@ def unfold_copy_out(input, dimension, size, step, *, out):
         raise refused(error, unfold_copy_out, input, dimension, size, step, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("unfold_copy", input, out)
-    return composite.unfold_copy_out(input, dimension, size, step, out=out)
+    return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
 
 
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
@@ -3132,9 +3132,9 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         node.stride = stride
         node.storage_offset = storage_offset
     if node is not None:
-        return recorded(node, composite.as_strided_copy, input, size, stride, storage_offset)
+        return recorded(node, composite_view.as_strided_copy, input, size, stride, storage_offset)
     try:
-        return composite.as_strided_copy(input, size, stride, storage_offset)
+        return composite_view.as_strided_copy(input, size, stride, storage_offset)
     except CALL_ERRORS as error:
         raise explained(error, as_strided_copy, (as_strided_copy,), (input, size, stride, storage_offset), {}) from None
 
@@ -3158,7 +3158,7 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
         raise refused(error, as_strided_copy_out, input, size, stride, storage_offset, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("as_strided_copy", input, out)
-    return composite.as_strided_copy_out(input, size, stride, storage_offset, out=out)
+    return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
 
 
 def view_as_real_copy(input, *, out=None):
@@ -3180,8 +3180,8 @@ def view_as_real_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite.view_as_real_copy, input)
-    return composite.view_as_real_copy(input)
+        return recorded(node, composite_view.view_as_real_copy, input)
+    return composite_view.view_as_real_copy(input)
 
 
 def view_as_real_copy_out(input, *, out):
@@ -3194,7 +3194,7 @@ def view_as_real_copy_out(input, *, out):
         return raise_bad_argument(view_as_real_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_as_real_copy", input, out)
-    return composite.view_as_real_copy_out(input, out=out)
+    return composite_view.view_as_real_copy_out(input, out=out)
 
 
 def view_as_complex_copy(input, *, out=None):
@@ -3216,8 +3216,8 @@ def view_as_complex_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite.view_as_complex_copy, input)
-    return composite.view_as_complex_copy(input)
+        return recorded(node, composite_view.view_as_complex_copy, input)
+    return composite_view.view_as_complex_copy(input)
 
 
 def view_as_complex_copy_out(input, *, out):
@@ -3230,7 +3230,7 @@ def view_as_complex_copy_out(input, *, out):
         return raise_bad_argument(view_as_complex_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_as_complex_copy", input, out)
-    return composite.view_as_complex_copy_out(input, out=out)
+    return composite_view.view_as_complex_copy_out(input, out=out)
 
 
 _select_scatter_kernels = kernel_table("select_scatter")

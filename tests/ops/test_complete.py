@@ -27,7 +27,7 @@ def missing_kernel(op):
 
 def missing_composite(op):
     """A function that only raises NotImplementedError, as `new` writes it."""
-    if op.composite is None:
+    if op.composite is None or op.decomposition is not None:
         return
     module = model().project.module_of(model().composites[op.family][op.composite].file)
     function = getattr(import_module(module), op.composite)
