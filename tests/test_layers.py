@@ -157,6 +157,43 @@ def test_no_module_has_a_name_that_users_see_as_something_else():
     assert [name for name in names if not isinstance(getattr(mindtorch, name, mindtorch), ModuleType)] == []
 
 
+# What looks into the interpreter, and the only modules that do: none on the way of a call that succeeds. With reasons.
+LOOKS = {
+    r"\b(?:_getframe|currentframe|walk_stack|extract_stack|inspect\.stack|f_back|f_locals|tb_frame)\b": {
+        "_support.warnings": "a warning points at the line of the program that caused it",
+        "dispatch.arguments.call_sites": "texts of errors tell what was given by position from keywords, as torch's do",
+        "dispatch.modes.anomaly": "anomaly mode shows the stack of the forward call",
+        "library.fake": "an op that is defined twice names both places",
+        "utils.checkpoint_log": "debug=True of checkpoint shows the stack of each op",
+    },
+    r"\b__code__|\bf_code|CodeType|\bco_[a-z]+\b|(?:import|from) dis\b": {
+        "_support.warnings": "a warning comes once for each line",
+        "dispatch.arguments.call_sites": "the instruction that made a call which is refused",
+        "dispatch.methods": "when the library is imported, methods get copies of the code of functions",
+        "dispatch.shown_signature": "what help() shows",
+        "library.fake": "the line of a definition",
+    },
+    r"(?:import|from) gc\b|get_objects|get_referrers|getrefcount": {
+        "autograd._engine.accumulate_grad": "a gradient that nobody else has is kept without a copy",
+        "autograd._engine.history": "a node that nobody else has is changed in its place",
+        "autograd._engine.tenants": "tensors follow a storage that grows; a list of them would cost every view",
+    },
+    r"\.__class__ = ": {
+        "dispatch.modes.torch_dispatch": "kernel tables hand out stand-ins while a mode is active",
+        "distributed.fsdp.sharding": "fully_shard changes the class of a module, as in torch",
+        "nn.modules.lazy": "a lazy layer becomes an ordinary one, as in torch",
+        "nn.parameter": "so does a lazy parameter",
+        "nn.utils.parametrize": "a parametrized module gets a class of its own, as in torch",
+    },
+}
+
+
+def test_few_modules_look_into_the_interpreter():
+    texts = {module: path.read_text() for module, path in MODULES.items()}
+    found = {words: {module for module, text in texts.items() if re.search(words, text)} for words in LOOKS}
+    assert found == {words: set(modules) for words, modules in LOOKS.items()}
+
+
 def test_every_room_has_a_module():
     rooms = [room for rooms in LAYERS for room in rooms]
     empty = [room for room in rooms if not any(each == room or each.startswith(room + ".") for each in MODULES)]

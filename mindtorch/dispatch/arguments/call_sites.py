@@ -5,6 +5,7 @@ Functions bind their arguments before the first of their lines runs, so that not
 which is no matter where it is only done for the text of an error.
 """
 
+import sys
 from dataclasses import dataclass
 from dis import Instruction, get_instructions
 from types import FrameType
@@ -20,7 +21,7 @@ _NAMES = frozenset(("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_NA
 _DISPATCH = "mindtorch.dispatch"
 
 
-def frame_of_call(frame: FrameType) -> FrameType:
+def _frame_of_call(frame: FrameType) -> FrameType:
     """The frame of the function that the program called, of one that may have been called on its behalf.
 
     In between are the overloads of an op, its `out=` variant and the dispatcher.
@@ -35,7 +36,7 @@ def frame_of_call(frame: FrameType) -> FrameType:
     return found
 
 
-def calling_frame(frame: FrameType) -> FrameType | None:
+def _calling_frame(frame: FrameType) -> FrameType | None:
     """The frame of the program that called what runs in a frame: what `__torch_function__` may take over has one in
     between."""
     caller = frame.f_back
@@ -72,6 +73,14 @@ class WrittenCall:
     positional: int
     keywords: tuple[str, ...]
     first: Any = None
+
+
+def call_that_fails() -> tuple[WrittenCall | None, dict[str, Any]]:
+    """The form of the call that is being refused, and what the keyword-only parameters of its function stand for."""
+    frame = _frame_of_call(sys._getframe())
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return written_call(_calling_frame(frame)), {name: values[name] for name in names}
 
 
 def written_call(frame: FrameType | None) -> WrittenCall | None:

@@ -4,13 +4,11 @@ The function itself sees every parameter with a value. What the program wrote is
 where that can't be read, arguments that have their defaults count as left out, and those that follow as keywords.
 """
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from mindtorch._core.tensor import WrappedNumber
-from mindtorch.dispatch.arguments.call_sites import calling_frame, frame_of_call, written_call
+from mindtorch.dispatch.arguments.call_sites import call_that_fails
 from mindtorch.dispatch.arguments.errors import NUMPY_NAMES
 from mindtorch.dispatch.methods import is_method
 from mindtorch.dispatch.parameters import parameters_of
@@ -29,10 +27,9 @@ def as_given(function: Callable, args: tuple, kwargs: dict) -> Given:
     """
     names = parameters_of(function).names
     args = _as_numbers(_joined(args[: len(names)], args[len(names) :]) if names else args)
-    frame = frame_of_call(sys._getframe())
-    written = written_call(calling_frame(frame))
+    written, named = call_that_fails()
     if written is not None:
-        named = _keywords_in(frame)
+        named = {name: value for name, value in named.items() if name not in _SPELLINGS}
         values = named | dict(zip(names, args)) | kwargs
         is_bound = is_method(function) and not (args and written.first is args[0])
         for count in (written.positional + 1, written.positional) if is_bound else (written.positional,):
@@ -40,13 +37,6 @@ def as_given(function: Callable, args: tuple, kwargs: dict) -> Given:
             if given is not None:
                 return given
     return without_defaults(function, args, kwargs)
-
-
-def _keywords_in(frame: FrameType) -> dict[str, Any]:
-    """What the keyword-only parameters of the generated function that runs in a frame stand for."""
-    code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    return {name: values[name] for name in names if name not in _SPELLINGS}
 
 
 def _joined(args: tuple, more: tuple) -> tuple:
