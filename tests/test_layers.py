@@ -179,7 +179,6 @@ LOOKS = {
         "autograd._engine.tenants": "tensors follow a storage that grows; a list of them would cost every view",
     },
     r"\.__class__ = ": {
-        "dispatch.modes.torch_dispatch": "kernel tables hand out stand-ins while a mode is active",
         "distributed.fsdp.sharding": "fully_shard changes the class of a module, as in torch",
         "nn.modules.lazy": "a lazy layer becomes an ordinary one, as in torch",
         "nn.parameter": "so does a lazy parameter",

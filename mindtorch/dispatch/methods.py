@@ -46,26 +46,31 @@ def as_operator(function: FunctionType, reject: Callable = not_implemented) -> F
 
 def as_method(function: FunctionType) -> FunctionType:
     """A generated function as a method, which takes separate ints, and no `out=`."""
-    method = _namespace(function, _METHOD, {"SEPARATE_INTS": True}).own(function, function)
+    method = _namespace(function, _METHOD, {"SEPARATE_INTS": True}).own(function)
     method.__signature__ = ShownSignature(method, is_method=True)  # type: ignore[attr-defined]
     return method
 
 
-_namespaces: dict[tuple, "_Namespace"] = {}
+def is_generated(function: Any) -> bool:
+    """Whether a callable is a function of a module of ops, rather than an object that stands for one."""
+    return isinstance(function, FunctionType) and function.__globals__.get(function.__name__) is function
 
 
-def _namespace(function: FunctionType, caller: str, others: Mapping[str, Any]) -> "_Namespace":
+_namespaces: dict[tuple, "Namespace"] = {}
+
+
+def _namespace(function: FunctionType, caller: str, others: Mapping[str, Any]) -> "Namespace":
     """What a function's global names are for a kind of callers: those of its module, but for `others`."""
     place = (id(function.__globals__), caller, *others.values())
     if place not in _namespaces:
-        _namespaces[place] = _Namespace(function.__globals__, caller, others)
+        _namespaces[place] = Namespace(function.__globals__, caller, others)
     return _namespaces[place]
 
 
-class _Namespace:
-    """The names of a module of generated functions for one kind of callers."""
+class Namespace:
+    """The names of a module of generated functions, with others for some of them."""
 
-    def __init__(self, module: dict[str, Any], caller: str, others: Mapping[str, Any]) -> None:
+    def __init__(self, module: dict[str, Any], caller: str | None, others: Mapping[str, Any]) -> None:
         self.names = {**module, **others}
         self.caller = caller
         self._module = module
@@ -74,11 +79,11 @@ class _Namespace:
             if isinstance(value, FunctionType) and value.__globals__ is module:
                 self._by_base.setdefault(_base_of(value), []).append(name)
 
-    def own(self, function: FunctionType, form: FunctionType) -> FunctionType:
-        """A function with these names, in a form of its own; the others of its op have them, too."""
+    def own(self, function: FunctionType, form: FunctionType | None = None) -> FunctionType:
+        """A function with these names, perhaps in another form; the others of its op have them, too."""
         for name in self._by_base.pop(_base_of(function), ()):
             each = self._module[name]
-            self.names[name] = self._copied(each, form if each is function else each)
+            self.names[name] = self._copied(each, (form or each) if each is function else each)
         return self.names[function.__name__]
 
     def _copied(self, function: FunctionType, form: FunctionType) -> Callable:

@@ -7,7 +7,8 @@ import pytest
 
 import mindtorch as torch
 from mindtorch._core import state
-from mindtorch.dispatch.registry import KernelTable, kernel_table
+from mindtorch._generated.ops import pointwise
+from mindtorch.dispatch.registry import kernel_table
 from mindtorch.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -29,9 +30,9 @@ def test_nothing_is_left_behind():
     before = state.interceptors
     with Counting() as mode:
         torch.ones(2) * 2
-        assert type(kernel_table("mul.Tensor")) is not KernelTable and state.interceptors == before + 1
+        assert pointwise._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before + 1
     assert mode.seen == ["aten.ones.default", "aten.mul.Tensor"]
-    assert type(kernel_table("mul.Tensor")) is KernelTable and state.interceptors == before
+    assert pointwise._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before
     assert not state.thread.below_autograd and state.thread.dispatched is None
 
 
@@ -43,7 +44,43 @@ def test_an_error_leaves_nothing_behind():
     with pytest.raises(KeyError, match="here"), Failing():
         torch.ones(2)
     assert _get_current_dispatch_mode() is None and torch.is_grad_enabled() and not state.thread.below_autograd
-    assert torch.ones(2).tolist() == [1, 1] and type(kernel_table("ones")) is KernelTable
+    assert torch.ones(2).tolist() == [1, 1]
+
+
+def test_views_from_a_mode_follow_their_base_outside_of_it():
+    base, factor = torch.zeros(2, 3), torch.full((2, 3), 2.0, requires_grad=True)
+    with Counting() as mode:
+        views = [base.view(6), torch.permute(base, (1, 0)), base.permute(1, 0), base[0]]
+    seen = list(mode.seen)
+    base += factor
+    for view in views:
+        (gradient,) = torch.autograd.grad(view.sum(), factor, retain_graph=True)
+        assert view.requires_grad and gradient.sum() == view.numel()
+    assert mode.seen == seen and len(seen) == len(views)
+
+
+def test_methods_and_operators_are_seen_with_their_errors():
+    x = torch.ones(2, 3)
+    calls = [
+        lambda: x.add(x, out=x),
+        lambda: x.sum("a"),
+        lambda: x.cumsum(1.5),
+        lambda: x + "a",
+        lambda: torch.add(x, "a"),
+        lambda: x.permute(1, "a"),
+    ]
+    outside = [_error_of(call) for call in calls]
+    with Counting():
+        assert [_error_of(call) for call in calls] == outside
+    assert None not in outside
+
+
+def _error_of(call):
+    try:
+        call()
+    except TypeError as error:
+        return str(error)
+    return None
 
 
 def test_an_error_of_the_op_is_that_of_the_op():

@@ -1,9 +1,9 @@
 """`__torch_dispatch__`: modes and tensor classes that run ops themselves, below autograd.
 
 Note [Below autograd]: a generated function looks up its kernel when autograd has done its part. While a mode is active
-the tables of the functions that are called hand out a stand-in, which gives the call to the mode and takes the arrays
-of the mode's result for those of the kernel. So the function records, counts versions and tracks views as ever, outside
-of the mode; and when no mode is active the tables are what they always were.
+a copy of the function runs in which stand-ins have the names of the kernel tables. They give the call to the mode, and
+the arrays of the mode's result are taken for those of the kernel. So the function records, counts versions and tracks
+views as ever, outside of the mode; and nothing changes for calls that the mode does not see, in other threads, too.
 """
 
 import threading
@@ -25,6 +25,7 @@ from mindtorch.dispatch.call_form import (
     schema_call,
     tensors_among,
 )
+from mindtorch.dispatch.methods import Namespace, is_generated
 from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import KernelTable, OpEntry
 
@@ -82,33 +83,48 @@ def is_wanted(args: Iterable[Any]) -> bool:
 # -------------------- the stand-in for kernels --------------------
 
 
-class _StandIns(KernelTable):
-    """What a kernel table becomes while somebody runs ops: the class of the table changes, and not what it holds."""
+class _StandIn:
+    """What a function that is asked about has in the place of a kernel table."""
 
-    __slots__ = ()
+    __slots__ = ("table",)
+
+    def __init__(self, table: KernelTable) -> None:
+        self.table = table
 
     def __getitem__(self, key: Any) -> Callable:
         run = _thread.dispatched
         if run is None:
-            return super().__getitem__(key)
+            return self.table[key]
         _thread.dispatched = None
-        run.kernel_op = self.op
+        run.kernel_op = self.table.op
         return run
 
+    @property
+    def direct(self) -> Callable:
+        return self.table.direct
 
-_watched: list[KernelTable] = []  # the tables that are `_StandIns` now
-_watchers = 0
+
+_asking: dict[Callable, Callable] = {}  # what runs instead of functions, by these
+_namespaces: dict[int, Namespace] = {}  # the names with stand-ins, by the ids of the functions' own names and of these
 
 
-def count_watchers(change: int) -> None:
-    """Count a mode or a call for which tables hand out stand-ins; with the last one they all are as before."""
-    global _watchers
-    with _lock:
-        _watchers += change
-        if not _watchers:
-            for table in _watched:
-                table.__class__ = KernelTable
-            _watched.clear()
+def _with_stand_ins(function: Callable) -> Callable:
+    """A generated function whose kernel tables are stand-ins; those of its op that it calls have them, too."""
+    found = _asking.get(function)
+    if found is None:
+        with _lock:
+            found = _asking[function] = _names_of(function).own(function) if is_generated(function) else function
+    return found
+
+
+def _names_of(function: Any) -> Namespace:
+    names = function.__globals__
+    found = _namespaces.get(id(names))
+    if found is None:
+        others = {name: _StandIn(value) for name, value in names.items() if type(value) is KernelTable}
+        found = _namespaces[id(names)] = Namespace(names, getattr(function, "caller", None), others)
+        _namespaces[id(found.names)] = found
+    return found
 
 
 def count_class() -> None:
@@ -116,13 +132,6 @@ def count_class() -> None:
     with _lock:
         state.dispatch_classes += 1
     state.count_interceptor(1)
-
-
-def _watch(table: KernelTable | None) -> None:
-    if type(table) is KernelTable:
-        with _lock:
-            table.__class__ = _StandIns
-            _watched.append(table)
 
 
 _NOT_ASKED = object()  # the outcome of a call that got to no kernel: it was handed on to the `out=` variant
@@ -236,15 +245,11 @@ def call_dispatched(run: Callable, function: Callable, args: tuple, kwargs: dict
     """Run a generated function whose kernel is somebody's `__torch_dispatch__`."""
     dispatched = _DispatchedCall(function.op, tensors_among((*args, *kwargs.values())))  # type: ignore[attr-defined]
     before = _thread.dispatched, _thread.outcome
-    counted = 0 if _thread.dispatch_modes else 1  # a mode is counted as long as it is on
-    count_watchers(counted)
-    _watch(function.op.table)  # type: ignore[attr-defined]
     _thread.dispatched = dispatched
     try:
-        result = run(function, args, kwargs)
+        result = run(_with_stand_ins(function), args, kwargs)
     finally:
         _thread.dispatched, _thread.outcome = before
-        count_watchers(-counted)
     return dispatched.finish(result)
 
 
@@ -347,14 +352,12 @@ class TorchDispatchMode:
 
     def __enter__(self) -> Any:
         _thread.dispatch_modes += (self,)
-        count_watchers(1)
         state.count_thread_interceptor(1)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         _thread.dispatch_modes = _thread.dispatch_modes[:-1]
         state.count_thread_interceptor(-1)
-        count_watchers(-1)
 
 
 def current_mode() -> Any:
