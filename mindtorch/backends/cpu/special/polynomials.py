@@ -54,7 +54,7 @@ def _recurrence(x: Array, degree: Array, linear: Array, step: Step) -> Array:
 
 def _look_up(table: Array, row: Array, places: Any, result: Array) -> None:
     """Writes the values of the elements that are in the table; the others are of a lower or a higher degree."""
-    index = row * table.shape[1]
+    index = row * table.shape[1] if table.shape[1] > 1 else row.copy()
     index += places
     if is_within(row, 0, len(table)):
         table.take(index, out=result, mode="clip")
@@ -156,12 +156,12 @@ def _fourth_kind(angle: Array, degree: Array, x: Array) -> Array:
 
 OfOne = Callable[[Array], Any]
 
-# By kind: the polynomial of degree 1, the values at 1 and at -1 by degree, and the closed form between them.
-_KINDS: dict[str, tuple[OfOne, OfOne, OfOne, Closed]] = {
-    "t": (lambda x: x, np.ones_like, _sign, _first_kind),
-    "u": (lambda x: x + x, lambda degree: degree + 1, lambda degree: _sign(degree) * (degree + 1), _second_kind),
-    "v": (lambda x: x + x - 1, np.ones_like, lambda degree: _sign(degree) * (2 * degree + 1), _third_kind),
-    "w": (lambda x: x + x + 1, lambda degree: 2 * degree + 1, _sign, _fourth_kind),
+# By kind: the polynomial of degree 1, of x and a one, the values at 1 and at -1 by degree, and the closed form between them.
+_KINDS: dict[str, tuple[Callable[[Array, Array], Array], OfOne, OfOne, Closed]] = {
+    "t": (lambda x, one: x, np.ones_like, _sign, _first_kind),
+    "u": (lambda x, one: x + x, lambda degree: degree + 1, lambda degree: _sign(degree) * (degree + 1), _second_kind),
+    "v": (lambda x, one: x + x - one, np.ones_like, lambda degree: _sign(degree) * (2 * degree + 1), _third_kind),
+    "w": (lambda x, one: x + x + one, lambda degree: 2 * degree + 1, _sign, _fourth_kind),
 }
 
 
@@ -170,11 +170,12 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
     linear, right_end, left_end, closed = _KINDS[kind]
 
     def computation(given: Array, degree: Array) -> Array:
-        x = given + given - 1 if is_shifted else given
-        at_left, at_right = (given == 0, given == 1) if is_shifted else (given == -1, given == 1)
-        at_end = at_left | at_right
+        number = CONSTANTS[int][given.dtype]
+        x = given + given - number[1] if is_shifted else given
+        at_left, at_right = np.equal(given, number[0 if is_shifted else -1]), np.equal(given, number[1])
+        at_end = np.logical_or(at_left, at_right)
         if largest(degree) <= closed_above:
-            result = _recurrence(x + x, degree, linear(x), _times_two_x)
+            result = _recurrence(x + x, degree, linear(x, number[1]), _times_two_x)
         else:
             result = inner(x, degree, at_end)
         if is_any(at_end):
@@ -192,7 +193,7 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
         result[by_form] = closed(np.arccos(x[by_form]), degree[by_form].astype(x.dtype), x[by_form])
         if not is_all(by_form):
             others, low = x[~by_form], np.where(at_end, np.minimum(degree, 0), degree)[~by_form]
-            result[~by_form] = _recurrence(others + others, low, linear(others), _times_two_x)
+            result[~by_form] = _recurrence(others + others, low, linear(others, CONSTANTS[int][x.dtype][1]), _times_two_x)
         return result
 
     return _polynomial(f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}", computation)
@@ -221,7 +222,9 @@ def _hermite(op: str, factor: int) -> Any:
 
     def computation(x: Array, degree: Array) -> Array:
         limit = 128 if x.dtype is FLOAT else 512
-        linear = factor * x
+        linear = np.multiply(CONSTANTS[int][x.dtype][factor], x)
+        if largest(degree) <= limit:
+            return _recurrence(linear, degree, linear, step)
         result = _recurrence(linear, np.minimum(degree, limit), linear, step)
         np.copyto(result, np.nan, where=degree > limit)
         return result
@@ -246,7 +249,7 @@ def _next_legendre(x: Array, constants: Any, number: int, last: Array, before: A
 
 
 def _laguerre(x: Array, degree: Array) -> Array:
-    return _recurrence(x, degree, 1 - x, _next_laguerre)
+    return _recurrence(x, degree, np.subtract(CONSTANTS[int][x.dtype][1], x), _next_laguerre)
 
 
 def _legendre(x: Array, degree: Array) -> Array:
