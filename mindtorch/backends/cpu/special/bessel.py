@@ -7,10 +7,12 @@ import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, COMPLEX, HALF, int_to_float
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import is_any
 from mindtorch.backends.cpu.common.arithmetic import choose, copy
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.refusals import ONLY_FLOATING, not_implemented
+from mindtorch.iterator.constants import kept_constant
 
 scipy_special = lazy("scipy.special")
 
@@ -44,6 +46,12 @@ ndtri = _of_one("ndtri", "ndtri_cpu", (*_NARROW, *COMPLEX))
 log_ndtr = _of_one("log_ndtr", "log_ndtr_cpu", (*_NARROW, *COMPLEX))
 
 
+def _nan_where(condition: Array, values: Array, out: Array | None) -> Array:
+    if is_any(condition):
+        return choose(condition, kept_constant(np.nan, values.dtype), values, out)
+    return values if out is None else copy(values, out)
+
+
 def _finite_of_one(name: str, op: str) -> Any:
     """A function that torch has no limit of: it is nan at infinity, and has no narrow dtypes."""
 
@@ -51,7 +59,7 @@ def _finite_of_one(name: str, op: str) -> Any:
         function = getattr(scipy_special, name)
         found = function(x)
         values = found[0] if type(found) is tuple else found
-        return choose(np.isinf(x), x.dtype.type(np.nan), values, out)
+        return _nan_where(np.isinf(x), values, out)
 
     return unary(
         Op(loops(computation, FLOATS), int_to_float, refusals=not_implemented(f"{op}_cpu", *_NARROW, *COMPLEX))
@@ -71,14 +79,25 @@ scaled_modified_bessel_k0 = _of_one("k0e", "scaled_modified_bessel_k0_cpu", (*_N
 scaled_modified_bessel_k1 = _of_one("k1e", "scaled_modified_bessel_k1_cpu", (*_NARROW, *COMPLEX))
 
 
-_SINC_SERIES = [(-1) ** power / factorial(2 * power + 1) for power in range(6, -1, -1)]
+_SINC_SERIES = [np.asarray((-1) ** power / factorial(2 * power + 1)) for power in range(6, -1, -1)]
 
 
 def _spherical_j0(x: Array, out: Array | None = None) -> Array:
     """sin(x) / x; by its series where x is small."""
-    series = np.polyval(_SINC_SERIES, x * x).astype(x.dtype)
-    quotient = np.where(np.isinf(x), 0, np.sin(x) / x)
-    return choose(np.abs(x) < 0.5, series, quotient, out)
+    quotient, is_infinite, is_small = np.sin(x) / x, np.isinf(x), np.less(np.abs(x), kept_constant(0.5, x.dtype))
+    if is_any(is_infinite):
+        quotient = np.where(is_infinite, x.dtype.type(0), quotient)
+    if is_any(is_small):
+        return choose(is_small, _sinc_series(x * x).astype(x.dtype), quotient, out)
+    return quotient if out is None else copy(quotient, out)
+
+
+def _sinc_series(square: Array) -> Array:
+    """In double precision."""
+    total = square * _SINC_SERIES[0]
+    for coefficient in _SINC_SERIES[1:-1]:
+        total = (total + coefficient) * square
+    return np.asarray(total + _SINC_SERIES[-1])
 
 
 spherical_bessel_j0 = unary(
@@ -92,7 +111,10 @@ spherical_bessel_j0 = unary(
 
 def _xlog1py(x: Array, y: Array, out: Array | None = None) -> Array:
     """0 where x is 0, unless y is nan."""
-    return np.multiply(x, np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), np.log1p(y)), out=out)
+    logarithm, is_zero = np.log1p(y), np.equal(x, kept_constant(0, x.dtype))
+    if is_any(is_zero):
+        logarithm = np.where(is_zero & ~np.isnan(y), x.dtype.type(0), logarithm)
+    return np.multiply(x, logarithm, out=out)
 
 
 xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, refusals=not_implemented("xlog1py_cpu", *COMPLEX)))
@@ -100,7 +122,7 @@ xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, refusals=not_implemen
 
 def hurwitz(x: Array, q: Array, out: Array | None = None) -> Array:
     """The sum of 1 / (q + k) ** x over all k; nan where q is infinite, as torch multiplies 0 by it there."""
-    return choose((q == np.inf) & (x > 1), np.result_type(x, q).type(np.nan), scipy_special.zeta(x, q), out)
+    return _nan_where((q == np.inf) & (x > 1), scipy_special.zeta(x, q), out)
 
 
 zeta = binary(
@@ -116,8 +138,8 @@ igamma = binary(Op(loops(_by_scipy("gammainc"), FLOATS), refusals=not_implemente
 def _gammaincc(a: Array, x: Array, out: Array | None = None) -> Array:
     """Around a = 0.5, scipy's series for small x is cut off too early: there, one step of the recurrence in a."""
     result = scipy_special.gammaincc(a, x)
-    is_cut = (np.abs(a - 0.5) < 0.2) & (x > 0) & (x <= 1.1)
-    if result.dtype != np.float64 or not np.count_nonzero(is_cut):
+    is_cut = (np.abs(a - 0.5) < 0.2) & (x > 0) & (x <= 1.1) if result.dtype == np.float64 else None
+    if is_cut is None or not is_any(is_cut):
         return result if out is None else copy(result, out)
     stepped = scipy_special.gammaincc(a + 1, x) - x**a * np.exp(-x) / scipy_special.gamma(a + 1)
     return choose(is_cut, stepped, result, out)
