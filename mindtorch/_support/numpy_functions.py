@@ -21,7 +21,7 @@ copyto = getattr(np.copyto, "_implementation", np.copyto)
 may_share_memory = getattr(np.may_share_memory, "_implementation", np.may_share_memory)
 count_nonzero = getattr(np.count_nonzero, "_implementation", np.count_nonzero)
 
-_WRITTEN_OVER = 1 << 8
+WRITTEN_OVER = 1 << 8  # elements, up to which a choice is quicker as two copies
 _FEW = 1 << 12  # elements, of which the place of the largest is found before a reduction would have begun
 
 
@@ -77,7 +77,7 @@ def where(condition: Array, a: Array, b: Array) -> Array:
     """The elements of `a` where the condition holds, else of `b`, two arrays of one dtype. Few are written over a copy,
     which takes a third of the time; it branches for each, so that it would take twice the time for many."""
     shape = condition.shape
-    if not shape or b.size > _WRITTEN_OVER or type(b) is not Array or b.shape != shape or a.dtype is not b.dtype:
+    if not shape or b.size > WRITTEN_OVER or type(b) is not Array or b.shape != shape or a.dtype is not b.dtype:
         return np.where(condition, a, b)
     if not b.flags.c_contiguous or (a.ndim and a.shape != shape):
         return np.where(condition, a, b)

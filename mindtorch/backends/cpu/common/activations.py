@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import where
 from mindtorch.backends.cpu.common.arithmetic import at_least, at_most, clamp
 from mindtorch.backends.cpu.common.blockwise import blockwise
 from mindtorch.iterator.constants import CONSTANTS
@@ -205,17 +206,17 @@ def elu(
     number = _numbers(x)
     falling = at_most(x, number[0.0], falling)
     if input_scale != 1:
-        falling *= number[input_scale]
+        falling *= number[float(input_scale)]
     np.expm1(falling, falling)
     if alpha * scale != 1:
-        falling *= number[alpha * scale]
+        falling *= number[float(alpha * scale)]
     rising = at_least(x, number[0.0], rising)
     if scale != 1:
-        rising *= number[scale]
+        rising *= number[float(scale)]
     if math.isfinite(alpha) and math.isfinite(scale):  # one of the two is zero everywhere: quicker than `where`
         np.add(rising, falling, out)
     else:
-        np.copyto(out, np.where(x < 0, falling, rising))
+        np.copyto(out, where(x < number[0.0], falling, rising))
 
 
 @blockwise(arrays=2)
@@ -223,12 +224,13 @@ def elu_backward(
     out: Array, grad: Array, x: Array, alpha: float, scale: float, input_scale: float, is_result: bool
 ) -> None:
     """The slope is an exponential up to 0, which is in the result, too, if `x` is that of a call in place."""
-    number = x.dtype.type
+    number = _numbers(x)
     if is_result:
-        falling = (x + number(alpha * scale)) * number(input_scale)
+        falling = (x + number[float(alpha * scale)]) * number[float(input_scale)]
     else:
-        falling = np.exp(np.minimum(x, number(0)) * number(input_scale)) * number(alpha * scale * input_scale)
-    np.copyto(out, np.where(x <= 0, grad * falling, grad * number(scale)))
+        falling = np.exp(np.minimum(x, number[0.0]) * number[float(input_scale)])
+        falling *= number[float(alpha * scale * input_scale)]
+    np.copyto(out, where(x <= number[0.0], grad * falling, grad * number[float(scale)]))
 
 
 @blockwise(arrays=1, temporaries=2)
@@ -276,8 +278,9 @@ def hardsigmoid_backward(out: Array, grad: Array, x: Array) -> None:
 @blockwise(arrays=3)
 def log_sigmoid_backward(out: Array, grad: Array, x: Array, buffer: Array) -> None:
     """`buffer` is exp(-|x|), from which the sigmoid of -x follows without overflow."""
-    share = buffer / (buffer + _numbers(x)[1.0])
-    np.copyto(out, grad * np.where(x < 0, 1 - share, share))
+    number = _numbers(x)
+    share = buffer / (buffer + number[1.0])
+    np.copyto(out, grad * where(x < number[0.0], number[1.0] - share, share))
 
 
 def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
@@ -304,7 +307,7 @@ def softplus(out: Array, x: Array, beta: float, threshold: float, z: Temporary) 
 def softplus_backward(out: Array, grad: Array, x: Array, beta: float, threshold: float) -> None:
     z, linear = _scaled(x, beta, threshold)
     np.exp(z, out=z)
-    np.copyto(out, np.where(linear, grad, grad * (z / (z + 1))))
+    np.copyto(out, where(linear, grad, grad * (z / (z + _numbers(x)[1.0]))))
 
 
 def by_name(approximate: str, exact: Any, tanh: Any) -> Any:

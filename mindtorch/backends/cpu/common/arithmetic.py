@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._support.numpy_functions import copyto, is_all, is_any, where
+from mindtorch._support.numpy_functions import WRITTEN_OVER, copyto, is_all, is_any, where
 from mindtorch.backends.cpu.common.blockwise import blockwise, in_one_go
 from mindtorch.backends.cpu.common.computing import REAL_NUMBERS
 from mindtorch.iterator.constants import kept_constant
@@ -219,10 +219,9 @@ def pick(condition: Array, a: Array, b: Array, out: Array, spare: Array | None =
     `a` or `b`; `spare` is an array like them.
     """
     bits = _BITS.get(a.itemsize)
-    if (
-        bits is None or not a.shape == b.shape == condition.shape or not a.ndim
-    ):  # NumPy makes numbers of arrays without dimensions
-        np.copyto(out, np.where(condition, a, b))
+    is_like = a.shape == b.shape == condition.shape and a.ndim  # NumPy makes numbers of arrays without dimensions
+    if bits is None or not is_like or a.size <= WRITTEN_OVER:
+        np.copyto(out, where(condition, a, b))
         return
     flipped = np.bitwise_xor(a.view(bits), b.view(bits), None if spare is None else spare.view(bits))
     np.multiply(flipped, condition, flipped)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._support.numpy_functions import is_all, is_any
+from mindtorch._support.numpy_functions import is_all, is_any, where
 from mindtorch.backends.cpu.common.arithmetic import check_divisor, choose, copy, log1p_of_complex
 from mindtorch.backends.cpu.common.blockwise import blockwise
 from mindtorch.iterator.constants import kept_constant
@@ -67,7 +67,11 @@ def never(x: Array, out: Array | None = None) -> Array:
 def heaviside(x: Array, at_zero: Array, out: Array | None = None) -> Array:
     """0 for nan."""
     zero = kept_constant(0, x.dtype)
-    return choose(x == zero, at_zero, (x > zero).astype(x.dtype), out)
+    is_zero = np.equal(x, zero)
+    if is_any(is_zero):
+        return choose(is_zero, at_zero, (x > zero).astype(x.dtype), out)
+    result = np.greater(x, zero).astype(x.dtype)
+    return result if out is None else copy(result, out)
 
 
 @blockwise(arrays=1)
@@ -113,9 +117,9 @@ def logit(x: Array, eps: float | None, narrow: np.dtype[Any] | None, out: Array 
     For a narrower dtype than that of the computation, every step is rounded to it.
     """
     if eps is not None and eps >= 0:
-        low, high = x.dtype.type(eps), x.dtype.type(1 - eps)
-        x = np.where(x < low, low, np.where(x > high, high, x))
-    ratio = _rounded(x / _rounded(1 - x, narrow), narrow)
+        low, high = kept_constant(eps, x.dtype), kept_constant(1 - eps, x.dtype)
+        x = where(x < low, low, where(x > high, high, x))
+    ratio = _rounded(x / _rounded(np.subtract(kept_constant(1, x.dtype), x), narrow), narrow)
     return np.log(ratio, out=out)
 
 
@@ -124,5 +128,7 @@ def _rounded(x: Array, narrow: np.dtype[Any] | None) -> Array:
 
 
 def sinc(x: Array, out: Array | None = None) -> Array:
-    angle = x * kept_constant(np.pi, x.dtype)
-    return choose(np.equal(x, kept_constant(0, x.dtype)), kept_constant(1, x.dtype), np.sin(angle) / angle, out)
+    angle, is_zero = x * kept_constant(np.pi, x.dtype), np.equal(x, kept_constant(0, x.dtype))
+    if is_any(is_zero):
+        return choose(is_zero, kept_constant(1, x.dtype), np.sin(angle) / angle, out)
+    return np.divide(np.sin(angle), angle, out=out)

@@ -156,7 +156,8 @@ def _fourth_kind(angle: Array, degree: Array, x: Array) -> Array:
 
 OfOne = Callable[[Array], Any]
 
-# By kind: the polynomial of degree 1, of x and a one, the values at 1 and at -1 by degree, and the closed form between them.
+# By kind: the polynomial of degree 1, given x and a one, the values at 1 and at -1 by degree, and the closed form
+# between them.
 _KINDS: dict[str, tuple[Callable[[Array, Array], Array], OfOne, OfOne, Closed]] = {
     "t": (lambda x, one: x, np.ones_like, _sign, _first_kind),
     "u": (lambda x, one: x + x, lambda degree: degree + 1, lambda degree: _sign(degree) * (degree + 1), _second_kind),
@@ -193,7 +194,8 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
         result[by_form] = closed(np.arccos(x[by_form]), degree[by_form].astype(x.dtype), x[by_form])
         if not is_all(by_form):
             others, low = x[~by_form], np.where(at_end, np.minimum(degree, 0), degree)[~by_form]
-            result[~by_form] = _recurrence(others + others, low, linear(others, CONSTANTS[int][x.dtype][1]), _times_two_x)
+            first = linear(others, CONSTANTS[int][x.dtype][1])
+            result[~by_form] = _recurrence(others + others, low, first, _times_two_x)
         return result
 
     return _polynomial(f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}", computation)

@@ -16,6 +16,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.refusals import not_implemented
 from mindtorch.backends.cpu.special.bessel import hurwitz
+from mindtorch.iterator.constants import kept_constant
 
 scipy_special = lazy("scipy.special")
 
@@ -82,9 +83,12 @@ def _lgamma(x: Array, out: Array | None = None) -> Array:
 
 def _digamma(x: Array, out: Array | None = None) -> Array:
     """At 0 the infinity of the other sign, at negative integers nan."""
-    at_zero = np.copysign(x.dtype.type(np.inf), -x)
-    result = np.where(x == 0, at_zero, scipy_special.digamma(x))
-    return choose((x < 0) & (np.floor(x) == x), x.dtype.type(np.nan), result, out)
+    zero, result = kept_constant(0, x.dtype), scipy_special.digamma(x)
+    if is_any(np.equal(x, zero)):
+        result = np.where(x == 0, np.copysign(x.dtype.type(np.inf), -x), result)
+    if is_any(np.less(x, zero)):
+        return choose((x < 0) & (np.floor(x) == x), x.dtype.type(np.nan), result, out)
+    return result if out is None else copy(result, out)
 
 
 def _trigamma(x: Array, out: Array | None = None) -> Array:
@@ -147,6 +151,8 @@ def _store(result: Array, like: Array, out: Array | None) -> Array:
 
 def _xlogy(x: Array, y: Array, out: Array | None = None) -> Array:
     """0 where x is 0, unless y is nan: without a sign."""
+    if not is_any(np.equal(x, kept_constant(0, x.dtype))):
+        return np.multiply(x, np.log(y), out=out)
     is_zero = (x == 0) & ~np.isnan(y)
     result = np.asarray(np.multiply(x, np.where(is_zero, x.dtype.type(0), np.log(y)), out=out))
     np.copyto(result, 0, where=is_zero)
