@@ -33,7 +33,7 @@ class Size(tuple[int, ...]):
     def __getitem__(self, index: slice) -> "Size": ...
     def __getitem__(self, index: Any) -> Any:
         item = tuple.__getitem__(self, index)
-        return size_of(item) if isinstance(index, slice) else item
+        return item if type(item) is int else size_of(item)
 
     def __add__(self, other: Any) -> "Size":
         if not isinstance(other, tuple):

@@ -35,6 +35,7 @@ Extension = TypeVar("Extension", bound=type)
 ASK: tuple = ()
 
 new_object = _new = object.__new__
+_new_tuple = tuple.__new__
 _thread = state.thread
 _Array = np.ndarray
 
@@ -72,7 +73,7 @@ class Tensor(TensorBase):
 
     @read_only
     def shape(self) -> Size:
-        return size_of(self._mt_array.shape)
+        return _new_tuple(Size, self._mt_array.shape)
 
     @read_only
     def ndim(self) -> int:
@@ -94,7 +95,9 @@ class Tensor(TensorBase):
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Any:
         shape = self._mt_array.shape
-        return size_of(shape) if dim is None else _pick(shape, dim)
+        if dim is None:
+            return size_of(shape)
+        return shape[dim] if type(dim) is int and 0 <= dim < len(shape) else _pick(shape, dim)
 
     @overload
     def stride(self, dim: None = None) -> tuple[int, ...]: ...
@@ -146,10 +149,10 @@ class Tensor(TensorBase):
         return FROM_NUMPY[self._mt_array.dtype]
 
     def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
+        return FROM_NUMPY[self._mt_array.dtype].is_floating_point
 
     def is_complex(self) -> bool:
-        return self.dtype.is_complex
+        return FROM_NUMPY[self._mt_array.dtype].is_complex
 
     def is_signed(self) -> bool:
         return self.dtype.is_signed

@@ -19,12 +19,14 @@ from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.common.checks import expect_dtype, expect_float, expect_sizes
 from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid, check_modes
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 
 _ZEROS, _REFLECTION = 0, 2
 _SHARPNESS = -0.75  # of the cubic convolution
 _BLOCK = 1 << 18  # elements that are read together
+_FEW = 1 << 12  # numbers of a grid
 
 
 class _Options(NamedTuple):
@@ -94,8 +96,7 @@ def _sample(input: Array, grid: Array, options: _Options) -> Array:
     framed = _framed(input)
     result = np.empty((images, channels, prod(grid.shape[1:-1])), input.dtype)
     combine = _rounded_sums if input.dtype.itemsize == 2 else _sums
-    for image, places in enumerate(grid):
-        taps = _taps(places, input.shape[2:], options)
+    for image, taps in enumerate(_taps_by_image(grid, input.shape[2:], options)):
         indices, weights = _flat_indices(taps, input.shape[2:]), _product([each.weights for each in taps])
         for some in _some_channels(channels, indices.size):
             combine(framed[image, some].take(indices, 1), weights, result[image, some])
@@ -116,17 +117,16 @@ def _go_back(
     grad: Array, input: Array, grid: Array, options: _Options, output_mask: Sequence[bool]
 ) -> tuple[Array | None, Array | None]:
     images, channels = input.shape[:2]
-    rows, framed = widen(grad).reshape(images, channels, -1), _framed(widen(input))
+    rows, framed = widen(grad).reshape(images, channels, prod(grad.shape[2:])), _framed(widen(input))
     input_grad = np.empty(framed.shape, input.dtype) if output_mask[0] else None
     grid_grad = np.empty(grid.shape, grid.dtype) if output_mask[1] else None
-    for image, places in enumerate(grid):
-        taps = _taps(places, input.shape[2:], options)
+    for image, taps in enumerate(_taps_by_image(grid, input.shape[2:], options)):
         indices = _flat_indices(taps, input.shape[2:])
         if input_grad is not None:
             _spread(rows[image], indices, _weights(taps), input_grad[image])
         if grid_grad is not None:
             products = _summed_products(rows[image], framed[image], indices)
-            grid_grad[image] = _grid_slopes(products, taps).reshape(places.shape)
+            grid_grad[image] = _grid_slopes(products, taps).reshape(grid.shape[1:])
     return None if input_grad is None else _unframed(input_grad, input.shape), grid_grad
 
 
@@ -176,6 +176,18 @@ def _grid_slopes(products: Array, taps: list[_Taps]) -> Array:
 # -------------------- places --------------------
 
 
+def _taps_by_image(grid: Array, sizes: Sequence[int], options: _Options) -> Iterator[list[_Taps]]:
+    """Those of few places are found for all images at once."""
+    if grid.size > _FEW or len(grid) < 2:
+        for places in grid:
+            yield _taps(places, sizes, options)
+        return
+    together, count = _taps(grid, sizes, options), prod(grid.shape[1:-1])
+    for image in range(len(grid)):
+        part = slice(image * count, (image + 1) * count)
+        yield [_Taps(*[each[:, part] for each in tap]) for tap in together]
+
+
 def _taps(places: Array, sizes: Sequence[int], options: _Options) -> list[_Taps]:
     tap = _ON_A_SIDE.get(options.mode, _linear)
     flat = places.reshape(-1, len(sizes))
@@ -202,10 +214,16 @@ def _linear(coordinates: Array, size: int, options: _Options) -> _Taps:
     places, slope = _moved_inside(*_place(coordinates, size, options), size, options)
     low = np.floor(places)
     share = places - low
-    indices = _indices(np.array([low, low + 1]), size)
+    indices = _indices(_pair(low, low + kept_constant(1, low.dtype)), size)
     slopes = np.empty((2, len(places)), places.dtype)
     slopes[0], slopes[1] = -slope, slope
-    return _Taps(indices, np.array([1 - share, share]), slopes)
+    return _Taps(indices, _pair(kept_constant(1, share.dtype) - share, share), slopes)
+
+
+def _pair(first: Array, second: Array) -> Array:
+    result = np.empty((2, *first.shape), first.dtype)
+    result[0], result[1] = first, second
+    return result
 
 
 def _nearest(coordinates: Array, size: int, options: _Options) -> _Taps:
@@ -235,10 +253,11 @@ _ON_A_SIDE: dict[int, Callable[[Array, int, _Options], _Taps]] = {NEAREST: _near
 
 def _place(coordinates: Array, size: int, options: _Options) -> tuple[Array, float]:
     """Coordinates from -1 to 1 as places among `size` elements, and how fast these move with them."""
-    number = coordinates.dtype.type  # a Python float would turn bfloat16 into float32
+    dtype = coordinates.dtype  # a Python float would turn bfloat16 into float32
+    from_left = coordinates + kept_constant(1, dtype)
     if options.align:
-        return (coordinates + 1) * number((size - 1) / 2), (size - 1) / 2
-    return (coordinates + 1) * number(size / 2) - number(0.5), size / 2
+        return from_left * kept_constant((size - 1) / 2, dtype), (size - 1) / 2
+    return from_left * kept_constant(size / 2, dtype) - kept_constant(0.5, dtype), size / 2
 
 
 def _moved_inside(places: Array, slope: float, size: int, options: _Options) -> tuple[Array, Array | float]:
@@ -267,7 +286,9 @@ def _reflected(places: Array, slope: float, size: int, align: bool) -> tuple[Arr
 
 def _indices(places: Array, size: int) -> Array:
     """Whole places as indices into a framed image: all that is outside is a zero of the frame."""
-    return np.fmax(np.fmin(places, size), -1).astype(np.intp) + 1  # these two take nan for outside, too
+    low, high = kept_constant(-1, places.dtype), kept_constant(size, places.dtype)
+    indices = np.fmax(np.fmin(places, high), low).astype(np.intp)
+    return np.add(indices, 1, indices)  # these two take nan for outside, too
 
 
 def _near(distance: Array) -> tuple[Array, Array]:

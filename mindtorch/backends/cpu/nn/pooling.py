@@ -11,6 +11,7 @@ import numpy as np
 
 from mindtorch._core.strided import strided
 from mindtorch.backends.cpu.nn.pooling_checks import (
+from mindtorch._support.numpy_functions import smallest
     check_input,
     check_output,
     check_rank,
@@ -142,7 +143,7 @@ def _largest_of_few(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.
 
 def _needs_care(best: np.ndarray) -> bool:
     """NaN compares false, and a window that holds only -inf must not choose an element of the padding."""
-    return best.size > 0 and not np.minimum.reduce(best, axis=None) > -np.inf
+    return best.size > 0 and not smallest(best) > -np.inf
 
 
 def _careful_position(padded: np.ndarray, best: np.ndarray, window: Window, shape: Dims) -> np.ndarray:
