@@ -86,6 +86,11 @@ def where(condition: Array, a: Array, b: Array) -> Array:
     return result
 
 
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """NumPy's, which is not asked about shapes that are alike."""
+    return shapes[0] if shapes.count(shapes[0]) == len(shapes) else np.broadcast_shapes(*shapes)
+
+
 def ndindex(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Every place of an array of this shape, in the order of rows."""
     return product(*map(range, shape))

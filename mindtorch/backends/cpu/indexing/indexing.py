@@ -9,7 +9,7 @@ from mindtorch._core import aligned, geometry
 from mindtorch._core.promotion import INT32
 from mindtorch._core.strided import allocate
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import broadcast_to, is_within, moveaxis
+from mindtorch._support.numpy_functions import broadcast_to, is_within, may_share_memory, moveaxis
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.common.casting import deliver
 from mindtorch.backends.cpu.common.checks import check_static_size, not_implemented, scalar_name
@@ -106,7 +106,7 @@ def _is_simple_write(input: Array, indices: Sequence[Array | None], values: Arra
         return False
     if any([index is None or index.dtype is not _INT64 or index.shape != first.shape for index in indices]):
         return False
-    return not any([np.may_share_memory(input, each) for each in (values, *indices)])
+    return not any([may_share_memory(input, each) for each in (values, *indices)])
 
 
 def _is_mask_for_all(indices: Sequence[Array | None], input: Array) -> bool:
@@ -162,7 +162,7 @@ def index_select(input, dim, index, out=None):
         raise IndexError("index out of range in self")
     if not input.ndim:
         return deliver(input.copy(), out)
-    return deliver(np.take(input, index.reshape(-1), dim), out)
+    return deliver(input.take(index.reshape(-1), dim), out)
 
 
 def index_add(input, dim, index, source, alpha=1, out=None):

@@ -11,7 +11,15 @@ import numpy as np
 from mindtorch._core.promotion import INT32, complex_of, real_of
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import broadcast_to, is_all, is_any, largest, ndindex, smallest
+from mindtorch._support.numpy_functions import (
+    broadcast_shapes,
+    broadcast_to,
+    is_all,
+    is_any,
+    largest,
+    ndindex,
+    smallest,
+)
 from mindtorch.backends.cpu.common.casting import cast, deliver, deliver_castables, deliver_same
 from mindtorch.backends.cpu.common.checks import check_fit, no_eigenvalues, not_implemented, scalar_name
 from mindtorch.backends.cpu.common.precision import widen
@@ -238,7 +246,7 @@ def solve_ex(A, B, left=True, check_errors=False, out=None):
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     check_fit("linalg.solve", A, right, left)
     matrix, right = (A, right) if left else (A.swapaxes(-1, -2), right.swapaxes(-1, -2))
-    batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
+    batch = broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
     matrix = broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
     result, packed, pivots, info = _solved(matrix, broadcast_to(right, (*batch, *right.shape[-2:])))
     if check_errors:
@@ -282,7 +290,7 @@ def _substituted(packed: Array, pivots: Array, right: Array) -> Array:
 
 def triangular_solution(matrix: Array, right: Array, upper: bool, unitriangular: bool) -> Array:
     """Row by row; only a triangle of the matrix is read."""
-    batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
+    batch = broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
     result = np.array(broadcast_to(right, (*batch, *right.shape[-2:])))
     size = matrix.shape[-1]
     for number in range(size):

@@ -9,7 +9,7 @@ import numpy as np
 from mindtorch._core.promotion import INT32
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import broadcast_to, is_any, ndindex
+from mindtorch._support.numpy_functions import broadcast_shapes, broadcast_to, is_any, ndindex
 from mindtorch.backends.cpu.common.casting import deliver_same
 from mindtorch.backends.cpu.common.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.linalg.decompositions import check_square, columns_of
@@ -81,7 +81,7 @@ def _times_inverse(columns: Array, block: Array) -> Array:
 def ldl_solve(LD, pivots, B, hermitian=False, out=None):
     op = "torch.linalg.ldl_solve"
     _check_system(op, LD, pivots, B)
-    batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    batch = broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     factors = broadcast_to(LD, (*batch, *LD.shape[-2:]))
     rows = broadcast_to(pivots, (*batch, LD.shape[-1]))
     solution = np.array(broadcast_to(B, (*batch, *B.shape[-2:])))

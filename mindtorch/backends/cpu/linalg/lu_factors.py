@@ -10,7 +10,7 @@ import numpy as np
 
 from mindtorch._core.promotion import INT32
 from mindtorch._support.lazy import lazy
-from mindtorch._support.numpy_functions import broadcast_to, ndindex
+from mindtorch._support.numpy_functions import broadcast_shapes, broadcast_to, ndindex
 from mindtorch.backends.cpu.common.casting import deliver_same
 from mindtorch.backends.cpu.common.checks import check_fit, not_implemented, scalar_name
 
@@ -126,7 +126,7 @@ def lu_solve(LU, pivots, B, left=True, adjoint=False, out=None):
 
 def _solutions(LU: Array, pivots: Array, B: Array, adjoint: bool) -> Array:
     """Column by column in memory, as LAPACK writes them."""
-    batch = np.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
+    batch = broadcast_shapes(LU.shape[:-2], B.shape[:-2])
     rows, columns = B.shape[-2:]
     memory = np.empty(math.prod(batch) * columns * rows, B.dtype)
     result = memory.reshape(*batch, columns, rows).swapaxes(-1, -2)  # which gives empty ones strides, too

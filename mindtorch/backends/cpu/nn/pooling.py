@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mindtorch._core.strided import strided
-from mindtorch.backends.cpu.nn.pooling_checks import (
 from mindtorch._support.numpy_functions import smallest
+from mindtorch.backends.cpu.nn.pooling_checks import (
     check_input,
     check_output,
     check_rank,

@@ -167,8 +167,8 @@ def _mode_places(rows: Array) -> Array:
     if not rows.size:
         return np.empty(rows.shape[:-1], np.int64)
     order = rows.argsort(-1, kind="stable")
-    if rows.shape[-1] <= _INSERTED and rows.dtype.kind == "f":
-        for row in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
+    if rows.shape[-1] <= _INSERTED and rows.dtype.kind == "f" and is_any(missing := np.isnan(rows)):
+        for row in map(tuple, np.argwhere(missing.any(-1))):
             order[row] = _order_by_insertion(rows[row].tolist())
     in_order = take_along_last(rows, order)
     begins = np.ones(rows.shape, bool)

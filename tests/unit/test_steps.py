@@ -1,0 +1,90 @@
+"""How many Python functions a call on few elements runs: what decides how long it takes, and counts alike everywhere.
+
+The limits are what the calls take, with room for one or two more. A call that needs more than that has got a new layer,
+or goes a way that is meant for many elements.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+import mindtorch as torch
+from mindtorch.dispatch.modes import debug
+
+pytestmark = pytest.mark.skipif(debug.ON, reason="debug mode looks at every call")
+
+X = torch.arange(-6.0, 6.0).reshape(3, 4) / 4
+ROW, ONES = X[1].clone(), torch.ones(4)
+SQUARE = torch.eye(4) + 0.1 * torch.arange(16.0).reshape(4, 4)
+PLACES, WHERE = torch.tensor([2, 0]), torch.tensor([[0, 1, 2, 0]])
+LEAF = X.clone().requires_grad_()
+SPECTRUM = X.to(torch.complex64)
+special = torch.special
+NUMPY = Path(numpy.__file__).parent
+
+
+def into(call):
+    """The call with an `out=` that fits."""
+    out = call(None)
+    return lambda: call(out)
+
+
+# The most functions of Python that a call runs, and how many of them may be NumPy's own.
+CALLS = {
+    "amax(dim, out)": (into(lambda out: torch.amax(X, 1, out=out)), 16, 0),
+    "sum(dim, out)": (into(lambda out: torch.sum(X, 1, out=out)), 16, 0),
+    "std(dim, out)": (into(lambda out: torch.std(X, 1, out=out)), 40, 0),
+    "median(dim)": (lambda: torch.median(X, 1), 29, 0),
+    "mode(dim)": (lambda: torch.mode(X, 1), 34, 3),
+    "index_add": (lambda: torch.index_add(X, 0, PLACES, X[:2]), 34, 0),
+    "index_fill": (lambda: torch.index_fill(X, 0, PLACES, 2.0), 65, 0),
+    "scatter": (lambda: torch.scatter(X, 0, WHERE, X), 24, 0),
+    "scatter_add": (lambda: torch.scatter_add(X, 0, WHERE, X), 28, 0),
+    "take": (lambda: torch.take(X, PLACES), 40, 0),
+    "fft": (lambda: torch.fft.fft(SPECTRUM), 32, 6),
+    "rfftn": (lambda: torch.fft.rfftn(X), 45, 12),
+    "chebyshev_polynomial_t": (lambda: special.chebyshev_polynomial_t(X / 2, WHERE), 45, 0),
+    "legendre_polynomial_p": (lambda: special.legendre_polynomial_p(X, 3), 24, 0),
+    "bessel_j0(out)": (into(lambda out: special.bessel_j0(X, out=out)), 13, 0),
+    "xlog1py": (lambda: special.xlog1py(ONES, ONES), 7, 0),
+    "hardshrink(out)": (into(lambda out: torch.hardshrink(X, out=out)), 17, 0),
+    "heaviside": (lambda: torch.heaviside(ONES, ROW), 10, 0),
+    "threshold": (lambda: torch.threshold(X, 0.5, 2.0), 27, 0),
+    "where(number)": (lambda: torch.where(X > 0, X, 2.0), 68, 2),
+    "lu_factor_ex": (lambda: torch.linalg.lu_factor_ex(SQUARE), 27, 0),
+    "solve_triangular": (lambda: torch.linalg.solve_triangular(SQUARE, SQUARE, upper=True), 14, 0),
+    "grad(sin)": (lambda: torch.autograd.grad(torch.sin(LEAF), LEAF, X), 64, 0),
+}
+
+
+def steps_of(call):
+    """The files and names of the Python functions that a call runs; not all versions make one of a comprehension."""
+    steps = []
+
+    def note(frame, event, _):
+        if event == "call" and not frame.f_code.co_name.startswith("<"):
+            steps.append((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+    call()  # what is made once
+    call()
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return steps
+
+
+def is_of_numpy(file, name):
+    """Whether it is a function of NumPy that takes longer than what it computes; counting is quick."""
+    return Path(file).is_relative_to(NUMPY) and name != "count_nonzero"
+
+
+@pytest.mark.parametrize("call, most, of_numpy", CALLS.values(), ids=CALLS)
+def test_steps(call, most, of_numpy):
+    steps = steps_of(call)
+    assert len([each for each in steps if is_of_numpy(*each)]) <= of_numpy, steps
+    assert len(steps) <= most, steps
