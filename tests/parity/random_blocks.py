@@ -79,7 +79,7 @@ class Body(Writer):
             _is_power_without_tangent(line, tensors)
             or _is_quotient_without_derivative(line, tensors)
             or _has_number_of_another_dtype(line, tensors)
-            or any(_place(tensors[name]) in self.captured for name in OPEN_VIEWS.findall(line) if name in tensors)
+            or any(place_of(tensors[name]) in self.captured for name in OPEN_VIEWS.findall(line) if name in tensors)
         ):
             return False
         return not (bound and bound[1] in self.kept) and is_defined(line, self.env.tensors())
@@ -167,7 +167,7 @@ def _copy(tensor: Any, storages: dict[int, Any]) -> Any:
     return copy.requires_grad_() if tensor.requires_grad and not tensor._is_view() and tensor.is_leaf else copy
 
 
-def _place(tensor: Any) -> int | None:
+def place_of(tensor: Any) -> int | None:
     """Where the memory of a tensor is; sparse ones have several pieces of it."""
     return None if tensor.is_sparse else tensor.untyped_storage().data_ptr()
 
@@ -195,11 +195,11 @@ def function(
     """A function of tensors such as these, which captures others that share no memory with those used, if any."""
     names = [w.fresh() for _ in inputs]
     tensors = w.env.tensors()
-    places = {_place(tensors[name]) for name in used or ()}
-    outer = copied({name: each for name, each in tensors.items() if _place(each) not in places} if used else {})
+    places = {place_of(tensors[name]) for name in used or ()}
+    outer = copied({name: each for name, each in tensors.items() if place_of(each) not in places} if used else {})
     few = dict(list(outer.items())[-2:])
     body = Body(w, few | dict(zip(names, inputs, strict=True)), owned=False, is_transformed=is_transformed)
-    body.captured = set(map(_place, few.values()))
+    body.captured = set(map(place_of, few.values()))
     lines = body.write(makers, length)
     made = {name: tensor for name, tensor in body.env.tensors().items() if name not in few}
     result = body.result(made)

@@ -20,7 +20,10 @@ def noted(value: Any, T: Any) -> Any:
     facts = (str(value.dtype), tuple(value.shape), value.requires_grad, value.grad_fn is None)
     try:
         with T.no_grad():  # of the tensor itself: see `view_from_inference_mode_in_a_transform`
-            return (*facts, Numbers(value.tolist(), str(value.dtype)))
+            plain = (
+                T.zeros(value.shape) if T is torch and value._is_zerotensor() else value
+            )  # see `gradient_that_is_zero`
+            return (*facts, Numbers(plain.tolist(), str(value.dtype)))
     except RuntimeError:  # the samples of a vmap
         return facts
 

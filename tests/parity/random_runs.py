@@ -103,6 +103,8 @@ class Pair:
         errors = [run(line, env) for env in (self.ours, self.theirs)]
         for name in _COARSE.findall(line):
             self._note_precision(getattr(torch, name))
+        if _SEVERAL.search(line) and any(map(_becomes_float, self.theirs.tensors().values())):
+            self._note_precision(torch.float32)
         self.precision = "float32" if _CONVERTS.search(line) else None
         if isinstance(errors[1], (NameError, SyntaxError)):  # a shrunk program that dropped too much
             self.parted = True
@@ -326,6 +328,11 @@ def strict_gradient_difference(ours: Any, theirs: Any, precision: str) -> str | 
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
     text = strict_difference(ours, theirs, False, precision, any_offset=True)
     return text and f"grad {text}"
+
+
+def _becomes_float(tensor: torch.Tensor) -> bool:
+    """Whether functions compute single-precision numbers of a tensor, which may be seen in double precision only."""
+    return not (tensor.is_floating_point() or tensor.is_complex())
 
 
 def _is_wrapped(tensor: Any) -> bool:
