@@ -1,5 +1,7 @@
 """What `vmap` cannot do, in torch's words."""
 
+from collections.abc import Sequence
+
 from mindtorch._support.op_names import base_of, qualified
 
 
@@ -13,6 +15,14 @@ def inplace_on_unbatched(op: str, depth: int) -> RuntimeError:
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
         f"{where}. Please try to use out-of-place operators instead of {what}. If said operator is being called "
         "inside the PyTorch framework, please file a bug report instead."
+    )
+
+
+def too_few_sizes(size: Sequence[int], ndim: int) -> RuntimeError:
+    """expand of a sample takes a size for each of its dimensions or more."""
+    return RuntimeError(
+        f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in "
+        f"the tensor ({ndim})"
     )
 
 

@@ -128,6 +128,8 @@ def sized_copy(op: str, promotion: None) -> Kernel:
 
 def expand(op: str, promotion: None) -> Kernel:
     def rule(batch: Batch, input: Any, size: Ints, implicit: bool = False) -> Any:
+        if len(size) < input.ndim:
+            raise errors.too_few_sizes(size, input.ndim)
         return run(op, batch.ranked(input, len(size)), (batch.size, *size), implicit)
 
     return batched(op, rule)
