@@ -450,6 +450,7 @@ class LevelVersion(list):
     __slots__ = ("counter", "depth", "by_data")
 
     def __init__(self, counter: list[int], depth: int) -> None:
+        super().__init__((0,))  # which is asked for below; a list of nothing would count as no version
         self.counter = counter
         self.depth = depth
         self.by_data = 0

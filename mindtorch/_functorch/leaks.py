@@ -272,8 +272,8 @@ def let_go(
 
 
 def _follow(tensor: Tensor, result: Tensor) -> None:
-    """Have a tensor that the function has kept and returned be what it has returned: outside these are one tensor, which
-    a write to either moves in the graph."""
+    """Have a tensor that the function has kept and returned be what it has returned: outside these are one tensor,
+    which a write to either moves in the graph."""
     edge = noted_edge(tensor) or None
     is_another = result.is_inference() or tensor.is_inference() or not may_be_taken_again(tensor)
     if is_another or (edge and edge[0].accumulates):

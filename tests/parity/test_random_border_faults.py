@@ -14,6 +14,12 @@ def note(*tensors): seen.append([t._version for t in tensors])
 def inference(f): return T.inference_mode()(f)()
 x, w = T.ones(3), T.ones(3, requires_grad=True)
 def twice(t): return t.data.mul_(2)""",
+    "versions while saved tensors may be written": """
+seen = []
+def note(*tensors): seen.append([t._version for t in tensors])
+def mutating(f):
+    with T.autograd.graph.allow_mutation_on_saved_tensors(): return f()
+x, w = T.ones(2), T.ones(2, requires_grad=True)""",
     "passes outside over what data has written": """
 def twice(t): return t.data.mul_(2)
 def last(result): return result[1] if isinstance(result, tuple) else result
@@ -84,6 +90,11 @@ KINDS = {
         "y = T.func.vjp(lambda a: (a * 1, twice(a))[0], x)[0]; y.mul_(2); (y._version, x._version)",
         "y = T.func.vjp(lambda a: (lambda k: (twice(k), k)[1])(a * 1), x)[0]; y.mul_(2); (y._version, x._version)",
     ],
+    "versions while saved tensors may be written": [
+        f"f = lambda a: {body}; r = mutating(lambda: T.func.jvp(f, (x,), (x * 1,))[0]); mutating(lambda: r.mul_(2))\n"
+        "(r._version, x._version, seen)"
+        for body in ("w - w", "w.to(a) - w", "(a.mul_(2), a * 1)[1]", "note(k := a * 1, k[0], k.mul_(2)) or k", "a * w")
+    ],
     "passes outside over what data has written": [
         f"def f(a):\n    {body}\n    return {value}\nr = {call}; {then}; w.grad"
         for body, value in (
@@ -138,6 +149,18 @@ KINDS = {
         )
         if (write, call[7:10]) != ("r.detach_()", "jvp")
         for use in ("k", "r")
+    ],
+    "too few sizes for a sample": [
+        f"T.vmap({call})(T.ones(2, 3, 4))"
+        for call in (
+            *("lambda a: a.expand(4)", "lambda a: a.expand(())", "lambda a: a.expand_as(T.ones(4))"),
+            *("lambda a: T.broadcast_to(a, (4,))", "lambda a: T.expand_copy(a, (4,))", "lambda a: a[0].expand(())"),
+            *(
+                "T.vmap(lambda a: a.expand(()))",
+                "lambda a: T.ones(2, 3, 4).expand_as(a)",
+                "lambda a: a.expand(5, -1, 4)",
+            ),
+        )
     ],
     "views by memory of views that vmap is given": [
         f"g = {given}; y = T.vmap(lambda a: {view}.sum())(g).sum()\n"

@@ -316,7 +316,7 @@ class _BelowAutograd:
 
     def __init__(self, tensors: Iterable[Tensor]) -> None:
         counters = [(tensor, tensor._mt_version) for tensor in tensors]
-        self.versions = [(tensor, counter[0] if counter else 0) for tensor, counter in counters]
+        self.versions = [(tensor, 0 if counter is None else counter[0]) for tensor, counter in counters]
 
     def __enter__(self) -> None:
         grad_enabled, below = _thread.grad_enabled, _thread.below_autograd
