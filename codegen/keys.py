@@ -23,7 +23,17 @@ Form = Literal[
     "day",
 ]
 
-FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
+# Those of the layers of networks: inputs are batches of samples, and many results long sums of products.
+LAYERS = tuple(
+    "conv pooling normalization padding resampling recurrent embedding attention dropout quantization".split()
+)
+FAMILIES = (
+    *"pointwise reduction view indexing linalg".split(), *LAYERS,
+    *"optim loss random factory fft special sparse foreach".split(),
+)  # fmt: skip
+# Those that mindtorch's ops were in before: other packages, and earlier revisions, have them.
+FORMER_FAMILIES = ("nn",)
+ALL_FAMILIES = (*FAMILIES, *FORMER_FAMILIES)
 BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU", "SparseCsrCPU")
 DTYPES = tuple(
     "all no_bool real number_real float float_complex wide_float wide_float_complex complex integral"
@@ -97,7 +107,7 @@ VERSION_KEYS = (
 
 OP_KEYS = (
     Key("func", "schema", "PyTorch's schema string of the functional form, or of the only form", required=True),
-    Key("family", "word", "the group of ops, which names the files that the op lives in", FAMILIES, required=True),
+    Key("family", "word", "the group of ops, which names the files that the op lives in", ALL_FAMILIES, required=True),
     Key("variants", "words", "function, method, or both (default: function)", ("function", "method")),
     Key(
         "python_module", "word", "the only module in which the op appears", ("nn", "linalg", "fft", "special", "sparse")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from .keys import FAMILIES, OP_KEYS, Key
+from .keys import ALL_FAMILIES, OP_KEYS, Key
 
 # The folder of the sources that the generator comes with: they lie side by side, in a checkout and when installed.
 LIBRARY_ROOT = Path(__file__).parent.parent
@@ -53,7 +53,7 @@ class Project:
     samples: str = "tests/samples.py"
     docs: str = "docs/ops"
     schemas: str = "schemas"
-    families: tuple[str, ...] = FAMILIES
+    families: tuple[str, ...] = ALL_FAMILIES
     aclnn_signatures: str | None = None
     extends: Path | None = None
 

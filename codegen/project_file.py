@@ -19,7 +19,7 @@ from typing import Any
 
 from .entries import is_identifier
 from .errors import InvalidInput, Problems, did_you_mean
-from .keys import FAMILIES
+from .keys import ALL_FAMILIES
 from .model import Location
 from .project import LIBRARY, LIBRARY_ROOT, Project
 from .yaml_source import read_text
@@ -239,7 +239,7 @@ def _with_defaults(root: Path, settings: Mapping[str, Any]) -> Project:
         "backends": {"CPU": f"{folder}/cpu"},
         "composites": f"{folder}/composite",
         "formulas": f"{folder}/formulas.py",
-        "families": FAMILIES,
+        "families": ALL_FAMILIES,
     }
     fields = defaults | dict(settings)
     fields["families"] = tuple(fields["families"])

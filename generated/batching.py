@@ -293,42 +293,58 @@ KERNELS = {
     "_linalg_eigh": rules.matrices("_linalg_eigh", "first"),
     "linalg_eig": rules.matrices("linalg_eig", "first"),
     "linalg_matrix_exp": rules.one_by_one("linalg_matrix_exp", "first"),
-    # nn
+    # conv
     "convolution": rules.convolution("convolution", "same"),
     "convolution_backward": rules.convolution_backward("convolution_backward", "same"),
+    "im2col": rules.im2col("im2col", "first"),
+    "col2im": rules.col2im("col2im", "first"),
+    # pooling
     "max_pool2d_with_indices": rules.max_pool2d("max_pool2d_with_indices", "first_index"),
     "max_pool2d_with_indices_backward": rules.like_second("max_pool2d_with_indices_backward", "first"),
     "avg_pool2d": rules.planes("avg_pool2d", "first"),
     "avg_pool2d_backward": rules.planes("avg_pool2d_backward", "first"),
     "_adaptive_avg_pool2d": rules.adaptive_avg_pool2d("_adaptive_avg_pool2d", "first"),
     "_adaptive_avg_pool2d_backward": rules.like_second("_adaptive_avg_pool2d_backward", "first"),
+    "max_pool3d_with_indices": rules.max_pool3d("max_pool3d_with_indices", "first_index"),
+    "max_pool3d_with_indices_backward": rules.volumes("max_pool3d_with_indices_backward", "first"),
+    "avg_pool3d": rules.avg_pool3d("avg_pool3d", "first"),
+    "avg_pool3d_backward": rules.volumes("avg_pool3d_backward", "first"),
+    "_adaptive_avg_pool3d": rules.adaptive_avg_pool3d("_adaptive_avg_pool3d", "first"),
+    "_adaptive_avg_pool3d_backward": rules.volumes("_adaptive_avg_pool3d_backward", "first"),
+    "adaptive_max_pool2d": rules.images("adaptive_max_pool2d", "first_index"),
+    "adaptive_max_pool2d_backward": rules.images("adaptive_max_pool2d_backward", "first"),
+    "fractional_max_pool2d": rules.one_by_one("fractional_max_pool2d", "first_index"),
+    "fractional_max_pool2d_backward": rules.one_by_one("fractional_max_pool2d_backward", "first"),
+    "fractional_max_pool3d": rules.one_by_one("fractional_max_pool3d", "first_index"),
+    "fractional_max_pool3d_backward": rules.one_by_one("fractional_max_pool3d_backward", "first"),
+    "adaptive_max_pool3d": rules.volumes("adaptive_max_pool3d", "first_index"),
+    "adaptive_max_pool3d_backward": rules.volumes("adaptive_max_pool3d_backward", "first"),
+    "max_unpool2d": rules.max_unpool("max_unpool2d", "first"),
+    "max_unpool3d": rules.max_unpool("max_unpool3d", "first"),
+    # normalization
     "native_batch_norm": rules.batch_norm("native_batch_norm", "first"),
     "native_batch_norm_backward": rules.batch_norm_backward("native_batch_norm_backward", "first"),
     "native_layer_norm": rules.layer_norm("native_layer_norm", "first"),
     "native_layer_norm_backward": rules.layer_norm_backward("native_layer_norm_backward", "first"),
+    # padding
+    "constant_pad_nd": rules.constant_pad("constant_pad_nd", "first"),
+    "reflection_pad1d": rules.sequences("reflection_pad1d", "first"),
+    "reflection_pad1d_backward": rules.sequences("reflection_pad1d_backward", "first"),
+    "reflection_pad2d": rules.planes("reflection_pad2d", "first"),
+    "reflection_pad2d_backward": rules.planes("reflection_pad2d_backward", "first"),
+    "reflection_pad3d": rules.planes("reflection_pad3d", "first"),
+    "reflection_pad3d_backward": rules.planes("reflection_pad3d_backward", "first"),
+    "replication_pad1d": rules.sequences("replication_pad1d", "first"),
+    "replication_pad1d_backward": rules.sequences("replication_pad1d_backward", "first"),
+    "replication_pad2d": rules.planes("replication_pad2d", "first"),
+    "replication_pad2d_backward": rules.planes("replication_pad2d_backward", "first"),
+    "replication_pad3d": rules.planes("replication_pad3d", "first"),
+    "replication_pad3d_backward": rules.planes("replication_pad3d_backward", "first"),
+    # resampling
     "grid_sampler_2d": rules.one_by_one("grid_sampler_2d", "first"),
     "grid_sampler_2d_backward": rules.one_by_one("grid_sampler_2d_backward", "first"),
     "grid_sampler_3d": rules.one_by_one("grid_sampler_3d", "first"),
     "grid_sampler_3d_backward": rules.one_by_one("grid_sampler_3d_backward", "first"),
-    "embedding": rules.embedding("embedding", "first"),
-    "embedding_dense_backward": rules.embedding_backward("embedding_dense_backward", "first"),
-    "_embedding_bag": rules.one_by_one("_embedding_bag", "first"),
-    "_embedding_bag_forward_only": rules.one_by_one("_embedding_bag_forward_only", "first"),
-    "_embedding_bag_backward": rules.one_by_one("_embedding_bag_backward", "first"),
-    "_embedding_bag_dense_backward": rules.one_by_one("_embedding_bag_dense_backward", "first"),
-    "_embedding_bag_per_sample_weights_backward": rules.one_by_one(
-        "_embedding_bag_per_sample_weights_backward", "first"
-    ),
-    "embedding_renorm_": rules.one_by_one("embedding_renorm_", "first"),
-    "_adamw_step_": rules.one_by_one("_adamw_step_", "first"),
-    "native_dropout": rules.native_dropout("native_dropout", "first_mask"),
-    "constant_pad_nd": rules.constant_pad("constant_pad_nd", "first"),
-    "_scaled_dot_product_flash_attention_for_cpu": rules.one_by_one(
-        "_scaled_dot_product_flash_attention_for_cpu", "first"
-    ),
-    "_scaled_dot_product_flash_attention_for_cpu_backward": rules.one_by_one(
-        "_scaled_dot_product_flash_attention_for_cpu_backward", "first"
-    ),
     "upsample_nearest1d": rules.resized("upsample_nearest1d", "first"),
     "upsample_nearest1d_backward": rules.resized_backward("upsample_nearest1d_backward", "first"),
     "upsample_nearest2d": rules.resized("upsample_nearest2d", "first"),
@@ -355,36 +371,32 @@ KERNELS = {
     "_upsample_bicubic2d_aa_backward": rules.resized_backward("_upsample_bicubic2d_aa_backward", "first"),
     "_upsample_lanczos2d_aa": rules.one_by_one("_upsample_lanczos2d_aa", "first"),
     "_upsample_lanczos2d_aa_backward": rules.one_by_one("_upsample_lanczos2d_aa_backward", "first"),
-    "max_pool3d_with_indices": rules.max_pool3d("max_pool3d_with_indices", "first_index"),
-    "max_pool3d_with_indices_backward": rules.volumes("max_pool3d_with_indices_backward", "first"),
-    "avg_pool3d": rules.avg_pool3d("avg_pool3d", "first"),
-    "avg_pool3d_backward": rules.volumes("avg_pool3d_backward", "first"),
-    "_adaptive_avg_pool3d": rules.adaptive_avg_pool3d("_adaptive_avg_pool3d", "first"),
-    "_adaptive_avg_pool3d_backward": rules.volumes("_adaptive_avg_pool3d_backward", "first"),
-    "adaptive_max_pool2d": rules.images("adaptive_max_pool2d", "first_index"),
-    "adaptive_max_pool2d_backward": rules.images("adaptive_max_pool2d_backward", "first"),
-    "fractional_max_pool2d": rules.one_by_one("fractional_max_pool2d", "first_index"),
-    "fractional_max_pool2d_backward": rules.one_by_one("fractional_max_pool2d_backward", "first"),
-    "fractional_max_pool3d": rules.one_by_one("fractional_max_pool3d", "first_index"),
-    "fractional_max_pool3d_backward": rules.one_by_one("fractional_max_pool3d_backward", "first"),
-    "adaptive_max_pool3d": rules.volumes("adaptive_max_pool3d", "first_index"),
-    "adaptive_max_pool3d_backward": rules.volumes("adaptive_max_pool3d_backward", "first"),
-    "max_unpool2d": rules.max_unpool("max_unpool2d", "first"),
-    "max_unpool3d": rules.max_unpool("max_unpool3d", "first"),
-    "im2col": rules.im2col("im2col", "first"),
-    "col2im": rules.col2im("col2im", "first"),
-    "reflection_pad1d": rules.sequences("reflection_pad1d", "first"),
-    "reflection_pad1d_backward": rules.sequences("reflection_pad1d_backward", "first"),
-    "reflection_pad2d": rules.planes("reflection_pad2d", "first"),
-    "reflection_pad2d_backward": rules.planes("reflection_pad2d_backward", "first"),
-    "reflection_pad3d": rules.planes("reflection_pad3d", "first"),
-    "reflection_pad3d_backward": rules.planes("reflection_pad3d_backward", "first"),
-    "replication_pad1d": rules.sequences("replication_pad1d", "first"),
-    "replication_pad1d_backward": rules.sequences("replication_pad1d_backward", "first"),
-    "replication_pad2d": rules.planes("replication_pad2d", "first"),
-    "replication_pad2d_backward": rules.planes("replication_pad2d_backward", "first"),
-    "replication_pad3d": rules.planes("replication_pad3d", "first"),
-    "replication_pad3d_backward": rules.planes("replication_pad3d_backward", "first"),
+    # recurrent
+    "_thnn_fused_lstm_cell": rules.one_by_one("_thnn_fused_lstm_cell", "first"),
+    "_thnn_fused_lstm_cell_backward_impl": rules.one_by_one("_thnn_fused_lstm_cell_backward_impl", "first"),
+    "_thnn_fused_gru_cell": rules.one_by_one("_thnn_fused_gru_cell", "first"),
+    "_thnn_fused_gru_cell_backward": rules.one_by_one("_thnn_fused_gru_cell_backward", "first"),
+    # embedding
+    "embedding": rules.embedding("embedding", "first"),
+    "embedding_dense_backward": rules.embedding_backward("embedding_dense_backward", "first"),
+    "_embedding_bag": rules.one_by_one("_embedding_bag", "first"),
+    "_embedding_bag_forward_only": rules.one_by_one("_embedding_bag_forward_only", "first"),
+    "_embedding_bag_backward": rules.one_by_one("_embedding_bag_backward", "first"),
+    "_embedding_bag_dense_backward": rules.one_by_one("_embedding_bag_dense_backward", "first"),
+    "_embedding_bag_per_sample_weights_backward": rules.one_by_one(
+        "_embedding_bag_per_sample_weights_backward", "first"
+    ),
+    "embedding_renorm_": rules.one_by_one("embedding_renorm_", "first"),
+    # attention
+    "_scaled_dot_product_flash_attention_for_cpu": rules.one_by_one(
+        "_scaled_dot_product_flash_attention_for_cpu", "first"
+    ),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": rules.one_by_one(
+        "_scaled_dot_product_flash_attention_for_cpu_backward", "first"
+    ),
+    # dropout
+    "native_dropout": rules.native_dropout("native_dropout", "first_mask"),
+    # quantization
     "fake_quantize_per_tensor_affine_cachemask": rules.like("fake_quantize_per_tensor_affine_cachemask", "first_mask"),
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": rules.one_by_one(
         "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "first_mask"
@@ -392,10 +404,8 @@ KERNELS = {
     "fake_quantize_per_channel_affine_cachemask": rules.one_by_one(
         "fake_quantize_per_channel_affine_cachemask", "first_mask"
     ),
-    "_thnn_fused_lstm_cell": rules.one_by_one("_thnn_fused_lstm_cell", "first"),
-    "_thnn_fused_lstm_cell_backward_impl": rules.one_by_one("_thnn_fused_lstm_cell_backward_impl", "first"),
-    "_thnn_fused_gru_cell": rules.one_by_one("_thnn_fused_gru_cell", "first"),
-    "_thnn_fused_gru_cell_backward": rules.one_by_one("_thnn_fused_gru_cell_backward", "first"),
+    # optim
+    "_adamw_step_": rules.one_by_one("_adamw_step_", "first"),
     # loss
     "nll_loss_forward": rules.nll_loss("nll_loss_forward", "first"),
     "nll_loss_backward": rules.nll_loss_backward("nll_loss_backward", "first"),

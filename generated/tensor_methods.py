@@ -4,11 +4,11 @@
 
 from mindtorch._core.tensor import extend_tensor
 from mindtorch._generated.ops import (
+    conv as conv_ops,
     factory as factory_ops,
     fft as fft_ops,
     indexing as indexing_ops,
     linalg as linalg_ops,
-    nn as nn_ops,
     pointwise as pointwise_ops,
     random as random_ops,
     reduction as reduction_ops,
@@ -503,10 +503,10 @@ class LinalgMethods:
 
 
 @extend_tensor
-class NnMethods:
-    """Methods and operators of the nn ops."""
+class ConvMethods:
+    """Methods and operators of the conv ops."""
 
-    conv_tbc = as_method(nn_ops.conv_tbc)
+    conv_tbc = as_method(conv_ops.conv_tbc)
 
 
 @extend_tensor

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from benchmarks.ops.recipes import Numbers, Recipe, numbers_in, seed_of
+from codegen.keys import LAYERS
 
 ELEMENTS = {"small": 16, "medium": 4096, "large": 1 << 20}
 # Half of the cases get another size than the one above, between these, so that nothing can be tuned to it.
@@ -78,7 +79,7 @@ def scalings(recipe: Recipe) -> Iterator[Scaling]:
     """Ways to try, the ones that change most first; in the families of layers the first dimension alone."""
     lengths = _dimensions(recipe)
     ways: list[set[int] | None] = [None, *({length} for length in lengths)]
-    if recipe.family == "nn":
+    if recipe.family in LAYERS:
         ways = [*ways[1:], None]
     if not lengths:  # a call without tensors, of which only numbers say how large the result is
         yield Scaling(None, True, False, False)

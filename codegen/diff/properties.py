@@ -234,7 +234,6 @@ def _words(text: str | None) -> list[str]:
 def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     for code, what, before, after in (
         ("B020", "the ACLNN call", old.aclnn, new.aclnn),
-        ("B021", "the family", old.family, new.family),
         ("B022", "the stated divergence from PyTorch's schema", old.divergence, new.divergence),
         (
             "B023",

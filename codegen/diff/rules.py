@@ -177,7 +177,6 @@ _BACKEND = (
     _rule("B016", _TEXT, "a decomposition is written differently"),
     _rule("B014", _FINE, "the precision that autocast gives the op changes: results may differ"),
     _rule("B020", _TEXT, "the ACLNN call changes"),
-    _rule("B021", _TEXT, "the op moves to another family"),
     _rule("B022", _TEXT, "the reason for a schema of our own changes"),
     _rule("B023", _TEXT, "what the kernel changes besides, as backends are told, changes"),
     _rule("B024", _TEXT, "which arguments may be on another device changes"),

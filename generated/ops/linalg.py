@@ -35,6 +35,7 @@ from mindtorch.autograd._engine.outputs import (
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.linalg import (
+    bilinear as composite_bilinear,
     decomposition_forms as composite_decomposition_forms,
     decompositions as composite_decompositions,
     einsum as composite_einsum,
@@ -4935,3 +4936,18 @@ def vander(x, N=None, increasing=False):
         return composite_products.vander(x, N, increasing)
     except CALL_ERRORS as error:
         raise explained(error, vander, (vander,), (x, N, increasing), {}) from None
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"""
+    if state.interceptors and intercepts(bilinear, input1, input2, weight, bias):
+        return call(bilinear, input1, input2, weight, bias)
+    if not isinstance(input1, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    return composite_bilinear.bilinear(input1, input2, weight, bias)

@@ -261,6 +261,7 @@ PARAMETERS = {
     "pdist": (("input", "p"), "", {"p": 2.0}),
     "_pdist_forward": (("input", "p"), "", {"p": 2.0}),
     "vander": (("x", "N", "increasing"), "", {"N": None, "increasing": False}),
+    "bilinear": (("input1", "input2", "weight", "bias"), "", {"bias": None}),
     "linalg_matrix_norm": (
         ("input", "ord", "dim", "keepdim"),
         "",

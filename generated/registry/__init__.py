@@ -5,16 +5,26 @@
 from types import FunctionType
 
 from mindtorch._generated.registry import (
+    attention,
+    conv,
+    dropout,
+    embedding,
     factory,
     fft,
     foreach,
     indexing,
     linalg,
     loss,
-    nn,
+    normalization,
+    optim,
+    padding,
     pointwise,
+    pooling,
+    quantization,
     random,
+    recurrent,
     reduction,
+    resampling,
     sparse,
     special,
     view,
@@ -25,7 +35,31 @@ from mindtorch.dispatch.parameters import register_parameters
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 
-FAMILIES = (pointwise, reduction, view, indexing, linalg, nn, loss, random, factory, fft, special, sparse, foreach)
+FAMILIES = (
+    pointwise,
+    reduction,
+    view,
+    indexing,
+    linalg,
+    conv,
+    pooling,
+    normalization,
+    padding,
+    resampling,
+    recurrent,
+    embedding,
+    attention,
+    dropout,
+    quantization,
+    optim,
+    loss,
+    random,
+    factory,
+    fft,
+    special,
+    sparse,
+    foreach,
+)
 
 register_parameters("mindtorch._generated.ops", "mindtorch._generated.parameters")
 for family in FAMILIES:

@@ -411,6 +411,7 @@ OPS = (
     ),
     (SCHEMAS["_pdist_forward.out"], CopiedOut(functions._pdist_forward), {"boxed": True}),
     (SCHEMAS["vander"], functions.vander, {"composite": True}),
+    (SCHEMAS["bilinear"], functions.bilinear, {"composite": True, "autocast": {"npu": "promote"}}),
 )
 
 KERNELS = {

@@ -504,43 +504,18 @@ __all__ = [
     "pdist",
     "_pdist_forward",
     "vander",
+    "bilinear",
     "convolution",
     "convolution_backward",
     "conv1d",
     "conv2d",
     "conv3d",
     "conv_transpose2d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose3d",
     "max_pool2d",
     "_adaptive_avg_pool2d",
-    "native_batch_norm",
-    "native_batch_norm_backward",
-    "batch_norm",
-    "native_layer_norm",
-    "native_layer_norm_backward",
-    "layer_norm",
-    "affine_grid_generator",
-    "grid_sampler",
-    "grid_sampler_2d",
-    "grid_sampler_2d_backward",
-    "grid_sampler_3d",
-    "grid_sampler_3d_backward",
-    "embedding",
-    "embedding_dense_backward",
-    "_embedding_bag",
-    "_embedding_bag_forward_only",
-    "embedding_bag",
-    "_embedding_bag_backward",
-    "_embedding_bag_dense_backward",
-    "_embedding_bag_per_sample_weights_backward",
-    "embedding_renorm_",
-    "_adamw_step_",
-    "dropout",
-    "dropout_",
-    "native_dropout_backward",
-    "native_dropout",
-    "constant_pad_nd",
-    "_scaled_dot_product_flash_attention_for_cpu",
-    "_scaled_dot_product_flash_attention_for_cpu_backward",
     "max_pool3d",
     "max_pool1d",
     "max_pool1d_with_indices",
@@ -549,18 +524,13 @@ __all__ = [
     "_adaptive_avg_pool3d",
     "_adaptive_avg_pool3d_backward",
     "adaptive_max_pool1d",
-    "conv_tbc",
-    "conv_transpose1d",
-    "conv_transpose3d",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "channel_shuffle",
-    "native_channel_shuffle",
-    "fake_quantize_per_tensor_affine",
-    "fake_quantize_per_channel_affine",
-    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "native_batch_norm",
+    "native_batch_norm_backward",
+    "batch_norm",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    "layer_norm",
     "instance_norm",
-    "bilinear",
     "native_group_norm",
     "native_group_norm_backward",
     "_native_batch_norm_legit",
@@ -569,12 +539,17 @@ __all__ = [
     "norm_except_dim",
     "group_norm",
     "rms_norm",
-    "feature_dropout",
-    "feature_dropout_",
-    "alpha_dropout",
-    "alpha_dropout_",
-    "feature_alpha_dropout",
-    "feature_alpha_dropout_",
+    "constant_pad_nd",
+    "affine_grid_generator",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_2d_backward",
+    "grid_sampler_3d",
+    "grid_sampler_3d_backward",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "channel_shuffle",
+    "native_channel_shuffle",
     "lstm",
     "gru",
     "rnn_tanh",
@@ -587,6 +562,31 @@ __all__ = [
     "gru_cell",
     "rnn_tanh_cell",
     "rnn_relu_cell",
+    "embedding",
+    "embedding_dense_backward",
+    "_embedding_bag",
+    "_embedding_bag_forward_only",
+    "embedding_bag",
+    "_embedding_bag_backward",
+    "_embedding_bag_dense_backward",
+    "_embedding_bag_per_sample_weights_backward",
+    "embedding_renorm_",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_flash_attention_for_cpu_backward",
+    "dropout",
+    "dropout_",
+    "native_dropout_backward",
+    "native_dropout",
+    "feature_dropout",
+    "feature_dropout_",
+    "alpha_dropout",
+    "alpha_dropout_",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "fake_quantize_per_tensor_affine",
+    "fake_quantize_per_channel_affine",
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "_adamw_step_",
     "huber_loss_backward",
     "binary_cross_entropy_with_logits",
     "_ctc_loss",
@@ -2173,6 +2173,7 @@ def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -
 def pdist(input: Tensor, p: float = 2.0) -> Tensor: ...
 def _pdist_forward(input: Tensor, p: float = 2.0) -> Tensor: ...
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor: ...
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -2267,6 +2268,27 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: int | Sequence[int] = (1, 1),
 ) -> Tensor: ...
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor: ...
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = (1,),
+    padding: int | Sequence[int] = (0,),
+    output_padding: int | Sequence[int] = (0,),
+    groups: int = 1,
+    dilation: int | Sequence[int] = (1,),
+) -> Tensor: ...
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = (1, 1, 1),
+    padding: int | Sequence[int] = (0, 0, 0),
+    output_padding: int | Sequence[int] = (0, 0, 0),
+    groups: int = 1,
+    dilation: int | Sequence[int] = (1, 1, 1),
+) -> Tensor: ...
 def max_pool2d(
     input: Tensor,
     kernel_size: int | Sequence[int],
@@ -2276,6 +2298,42 @@ def max_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor: ...
 def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
+def max_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = (0, 0, 0),
+    dilation: int | Sequence[int] = (1, 1, 1),
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def max_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = (0,),
+    dilation: int | Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = (0,),
+    dilation: int | Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor: ...
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
+def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
+def _adaptive_avg_pool3d_backward(grad_output: Tensor, input: Tensor) -> Tensor: ...
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]: ...
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -2332,231 +2390,6 @@ def layer_norm(
     eps: float = 1e-05,
     cudnn_enable: bool = True,
 ) -> Tensor: ...
-def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor: ...
-def grid_sampler(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor: ...
-def grid_sampler_2d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor: ...
-def grid_sampler_2d_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    grid: Tensor,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-    output_mask: Sequence[bool],
-) -> tuple[Tensor, Tensor]: ...
-def grid_sampler_3d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor: ...
-def grid_sampler_3d_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    grid: Tensor,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-    output_mask: Sequence[bool],
-) -> tuple[Tensor, Tensor]: ...
-def embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Tensor: ...
-def embedding_dense_backward(
-    grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Tensor: ...
-def _embedding_bag(
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad_by_freq: bool = False,
-    mode: int = 0,
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int = -1,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
-def _embedding_bag_forward_only(
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad_by_freq: bool = False,
-    mode: int = 0,
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int = -1,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
-@overload
-def embedding_bag(
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad_by_freq: bool = False,
-    mode: int = 0,
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
-@overload
-def embedding_bag(
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: Tensor | None,
-    include_last_offset: bool,
-    padding_idx: int | None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
-def _embedding_bag_backward(
-    grad: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    offset2bag: Tensor,
-    bag_size: Tensor,
-    maximum_indices: Tensor,
-    num_weights: int,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: Tensor | None,
-    padding_idx: int = -1,
-) -> Tensor: ...
-def _embedding_bag_dense_backward(
-    grad: Tensor,
-    indices: Tensor,
-    offset2bag: Tensor,
-    bag_size: Tensor,
-    maximum_indices: Tensor,
-    num_weights: int,
-    scale_grad_by_freq: bool,
-    mode: int,
-    per_sample_weights: Tensor | None,
-    padding_idx: int = -1,
-) -> Tensor: ...
-def _embedding_bag_per_sample_weights_backward(
-    grad: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, offset2bag: Tensor, mode: int, padding_idx: int = -1
-) -> Tensor: ...
-def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor: ...
-def _adamw_step_(
-    input: Tensor,
-    exp_avg: Tensor,
-    exp_avg_sq: Tensor,
-    max_exp_avg_sq: Tensor | None,
-    gradient: Tensor,
-    step: Tensor,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    weight_decay: float,
-    eps: float,
-) -> Tensor: ...
-def dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
-def dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
-def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor: ...
-def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]: ...
-def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor: ...
-def _scaled_dot_product_flash_attention_for_cpu(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    *,
-    attn_mask: Tensor | None = None,
-    scale: float | None = None,
-) -> return_types._scaled_dot_product_flash_attention_for_cpu: ...
-def _scaled_dot_product_flash_attention_for_cpu_backward(
-    grad_out: Tensor,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    out: Tensor,
-    logsumexp: Tensor,
-    dropout_p: float,
-    is_causal: bool,
-    *,
-    attn_mask: Tensor | None = None,
-    scale: float | None = None,
-) -> return_types._scaled_dot_product_flash_attention_for_cpu_backward: ...
-def max_pool3d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
-    padding: int | Sequence[int] = (0, 0, 0),
-    dilation: int | Sequence[int] = (1, 1, 1),
-    ceil_mode: bool = False,
-) -> Tensor: ...
-def max_pool1d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
-    padding: int | Sequence[int] = (0,),
-    dilation: int | Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> Tensor: ...
-def max_pool1d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
-    padding: int | Sequence[int] = (0,),
-    dilation: int | Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]: ...
-def avg_pool1d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
-    padding: int | Sequence[int] = (0,),
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor: ...
-def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
-def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
-def _adaptive_avg_pool3d_backward(grad_output: Tensor, input: Tensor) -> Tensor: ...
-def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]: ...
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor: ...
-def conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = (1,),
-    padding: int | Sequence[int] = (0,),
-    output_padding: int | Sequence[int] = (0,),
-    groups: int = 1,
-    dilation: int | Sequence[int] = (1,),
-) -> Tensor: ...
-def conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = (1, 1, 1),
-    padding: int | Sequence[int] = (0, 0, 0),
-    output_padding: int | Sequence[int] = (0, 0, 0),
-    groups: int = 1,
-    dilation: int | Sequence[int] = (1, 1, 1),
-) -> Tensor: ...
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor: ...
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor: ...
-def channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
-def native_channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
-@overload
-def fake_quantize_per_tensor_affine(
-    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
-) -> Tensor: ...
-@overload
-def fake_quantize_per_tensor_affine(
-    input: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
-) -> Tensor: ...
-def fake_quantize_per_channel_affine(
-    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
-) -> Tensor: ...
-def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
-    input: Tensor, scale: Tensor, zero_point: Tensor, fake_quant_enabled: Tensor, quant_min: int, quant_max: int
-) -> return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams: ...
 def instance_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -2568,7 +2401,6 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor: ...
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
 def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]: ...
@@ -2629,12 +2461,39 @@ def group_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor: ...
-def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
-def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
-def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
-def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
-def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
-def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor: ...
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor: ...
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor: ...
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor: ...
+def grid_sampler_2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]: ...
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor: ...
+def grid_sampler_3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]: ...
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor: ...
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor: ...
+def channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
 @overload
 def lstm(
     input: Tensor,
@@ -2767,6 +2626,147 @@ def rnn_tanh_cell(
 ) -> Tensor: ...
 def rnn_relu_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor: ...
+def embedding(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor: ...
+def embedding_dense_backward(
+    grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor: ...
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+def _embedding_bag_forward_only(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+@overload
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+@overload
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+def _embedding_bag_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor: ...
+def _embedding_bag_dense_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor: ...
+def _embedding_bag_per_sample_weights_backward(
+    grad: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, offset2bag: Tensor, mode: int, padding_idx: int = -1
+) -> Tensor: ...
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor: ...
+def _scaled_dot_product_flash_attention_for_cpu(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> return_types._scaled_dot_product_flash_attention_for_cpu: ...
+def _scaled_dot_product_flash_attention_for_cpu_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> return_types._scaled_dot_product_flash_attention_for_cpu_backward: ...
+def dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor: ...
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]: ...
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> Tensor: ...
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
+) -> Tensor: ...
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor: ...
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+    input: Tensor, scale: Tensor, zero_point: Tensor, fake_quant_enabled: Tensor, quant_min: int, quant_max: int
+) -> return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams: ...
+def _adamw_step_(
+    input: Tensor,
+    exp_avg: Tensor,
+    exp_avg_sq: Tensor,
+    max_exp_avg_sq: Tensor | None,
+    gradient: Tensor,
+    step: Tensor,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    eps: float,
 ) -> Tensor: ...
 def huber_loss_backward(grad_output: Tensor, input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor: ...
 def binary_cross_entropy_with_logits(

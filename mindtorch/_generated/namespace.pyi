@@ -266,6 +266,21 @@ def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Te
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor: ...
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor: ...
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor: ...
+def im2col(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int],
+    padding: int | Sequence[int],
+    stride: int | Sequence[int],
+) -> Tensor: ...
+def col2im(
+    input: Tensor,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int],
+    padding: int | Sequence[int],
+    stride: int | Sequence[int],
+) -> Tensor: ...
 def max_pool2d_with_indices(
     input: Tensor,
     kernel_size: int | Sequence[int],
@@ -313,18 +328,109 @@ def avg_pool2d_backward(
 ) -> Tensor: ...
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
 def _adaptive_avg_pool2d_backward(grad_output: Tensor, input: Tensor) -> Tensor: ...
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor: ...
-def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = (0, 0, 0),
+    dilation: int | Sequence[int] = (1, 1, 1),
+    ceil_mode: bool = False,
     *,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def max_pool3d_with_indices_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    ceil_mode: bool,
+    indices: Tensor,
 ) -> Tensor: ...
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = (0, 0, 0),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def avg_pool3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor: ...
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int], *, out: tuple[Tensor, ...] | None = None
+) -> tuple[Tensor, Tensor]: ...
+def adaptive_max_pool2d_backward(
+    grad_output: Tensor, input: Tensor, indices: Tensor, *, out: Tensor | None = None
+) -> Tensor: ...
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int],
+    random_samples: Tensor,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def fractional_max_pool2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int],
+    indices: Tensor,
+) -> Tensor: ...
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int],
+    random_samples: Tensor,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def fractional_max_pool3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int],
+    indices: Tensor,
+) -> Tensor: ...
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | Sequence[int], *, out: tuple[Tensor, ...] | None = None
+) -> tuple[Tensor, Tensor]: ...
+def adaptive_max_pool3d_backward(grad_output: Tensor, input: Tensor, indices: Tensor) -> Tensor: ...
+def max_unpool2d(input: Tensor, indices: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    output_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+) -> Tensor: ...
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor: ...
+def reflection_pad1d(input: Tensor, padding: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
+def reflection_pad1d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def reflection_pad2d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def reflection_pad2d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def reflection_pad3d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def reflection_pad3d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def replication_pad1d(input: Tensor, padding: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
+def replication_pad1d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def replication_pad2d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def replication_pad2d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def replication_pad3d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
+def replication_pad3d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
 def upsample_nearest1d(
     input: Tensor, output_size: int | Sequence[int], scales: float | None = None, *, out: Tensor | None = None
 ) -> Tensor: ...
@@ -550,123 +656,17 @@ def _upsample_lanczos2d_aa_backward(
     *,
     out: Tensor | None = None,
 ) -> Tensor: ...
-def max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
-    padding: int | Sequence[int] = (0, 0, 0),
-    dilation: int | Sequence[int] = (1, 1, 1),
-    ceil_mode: bool = False,
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
     *,
-    out: tuple[Tensor, ...] | None = None,
-) -> tuple[Tensor, Tensor]: ...
-def max_pool3d_with_indices_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    dilation: int | Sequence[int],
-    ceil_mode: bool,
-    indices: Tensor,
+    scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor: ...
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
-    padding: int | Sequence[int] = (0, 0, 0),
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor: ...
-def avg_pool3d_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Tensor: ...
-def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
-def adaptive_max_pool2d(
-    input: Tensor, output_size: int | Sequence[int], *, out: tuple[Tensor, ...] | None = None
-) -> tuple[Tensor, Tensor]: ...
-def adaptive_max_pool2d_backward(
-    grad_output: Tensor, input: Tensor, indices: Tensor, *, out: Tensor | None = None
-) -> Tensor: ...
-def fractional_max_pool2d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int],
-    random_samples: Tensor,
-    *,
-    out: tuple[Tensor, ...] | None = None,
-) -> tuple[Tensor, Tensor]: ...
-def fractional_max_pool2d_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int],
-    indices: Tensor,
-) -> Tensor: ...
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int],
-    random_samples: Tensor,
-    *,
-    out: tuple[Tensor, ...] | None = None,
-) -> tuple[Tensor, Tensor]: ...
-def fractional_max_pool3d_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int],
-    indices: Tensor,
-) -> Tensor: ...
-def adaptive_max_pool3d(
-    input: Tensor, output_size: int | Sequence[int], *, out: tuple[Tensor, ...] | None = None
-) -> tuple[Tensor, Tensor]: ...
-def adaptive_max_pool3d_backward(grad_output: Tensor, input: Tensor, indices: Tensor) -> Tensor: ...
-def max_unpool2d(input: Tensor, indices: Tensor, output_size: int | Sequence[int]) -> Tensor: ...
-def max_unpool3d(
-    input: Tensor,
-    indices: Tensor,
-    output_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-) -> Tensor: ...
-def im2col(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    dilation: int | Sequence[int],
-    padding: int | Sequence[int],
-    stride: int | Sequence[int],
-) -> Tensor: ...
-def col2im(
-    input: Tensor,
-    output_size: int | Sequence[int],
-    kernel_size: int | Sequence[int],
-    dilation: int | Sequence[int],
-    padding: int | Sequence[int],
-    stride: int | Sequence[int],
-) -> Tensor: ...
-def reflection_pad1d(input: Tensor, padding: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
-def reflection_pad1d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def reflection_pad2d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def reflection_pad2d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def reflection_pad3d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def reflection_pad3d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def replication_pad1d(input: Tensor, padding: int | Sequence[int], *, out: Tensor | None = None) -> Tensor: ...
-def replication_pad1d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def replication_pad2d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def replication_pad2d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def replication_pad3d(input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
-def replication_pad3d_backward(grad_output: Tensor, input: Tensor, padding: int | Sequence[int]) -> Tensor: ...
 def fake_quantize_per_tensor_affine_cachemask(
     input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> return_types.fake_quantize_per_tensor_affine_cachemask: ...

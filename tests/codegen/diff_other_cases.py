@@ -499,12 +499,6 @@ OTHER_CASES = (
         edits=(("aclnnMul(self, other, out)", "aclnnMuls(self, other, out)"),),
     ),
     DiffCase(
-        "B021",
-        "cat",
-        "the family is changed",
-        edits=(("  family: indexing\n  dispatch: {CPU: cat}", "  family: linalg\n  dispatch: {CPU: cat}"),),
-    ),
-    DiffCase(
         "B022",
         "cat",
         "the stated divergence from PyTorch's schema is added",

@@ -75,7 +75,7 @@ def test_indices_reach_as_far_as_tensors():
 
 
 def test_layers_grow_by_their_first_dimension():
-    recipe = Recipe("conv", "nn", "conv", (Numbers((2, 4, 5)), Numbers((3, 4, 3))))
+    recipe = Recipe("conv", "conv", "conv", (Numbers((2, 4, 5)), Numbers((3, 4, 3))))
     assert next(scalings(recipe))(recipe, 7).args == (Numbers((14, 4, 5)), Numbers((3, 4, 3)))
     recipe = replace(recipe, family="pointwise")
     assert next(scalings(recipe))(recipe, 7).args[0] == Numbers((14, 28, 35))

@@ -6,7 +6,7 @@ Of ACLNN's functions only those for volumes give indices, and take NaN, on all c
 from collections.abc import Callable, Sequence
 
 from mindtorch._core.promotion import INT32, INT64
-from mindtorch.backends.cpu.nn.pooling import Window, window_of
+from mindtorch.backends.cpu.pooling.pooling import Window, window_of
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger

@@ -1,0 +1,1 @@
+"""The attention ops that are written in other ops."""

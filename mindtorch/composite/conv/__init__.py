@@ -1,0 +1,1 @@
+"""The conv ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The dropout ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The embedding ops that are written in other ops."""

@@ -1,1 +1,0 @@
-"""The nn ops that are written in other ops."""

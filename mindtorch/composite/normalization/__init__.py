@@ -1,0 +1,1 @@
+"""The normalization ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The padding ops that are written in other ops."""

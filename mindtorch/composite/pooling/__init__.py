@@ -1,0 +1,1 @@
+"""The pooling ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The quantization ops that are written in other ops."""

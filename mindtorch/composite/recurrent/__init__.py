@@ -1,0 +1,1 @@
+"""The recurrent ops that are written in other ops."""

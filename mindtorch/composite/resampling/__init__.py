@@ -1,0 +1,1 @@
+"""The resampling ops that are written in other ops."""
