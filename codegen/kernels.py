@@ -200,13 +200,15 @@ class _Sources:
         generated = self._project.generated_package.rpartition(".")[2]
         return frozenset(module.defined_by_hand(generated)) if module else frozenset()
 
-    def functions(self, file: str) -> dict[str, Kernel]:
-        """The public functions of a file, also those made by a factory or taken from another module."""
+    def functions(self, file: str, imported: bool = True) -> dict[str, Kernel]:
+        """The public functions of a file, also those made by a factory or ``imported`` from another module."""
         module = self.module(file)
         if module is None:
             return {}
-        names = (name for name in module.definitions if not name.startswith("_"))
-        return {name: replace(self._kernel(module, name), file=file) for name in names}
+        names = [name for name in module.definitions if not name.startswith("_")]
+        if not imported:
+            names = [name for name in names if not isinstance(module.definitions[name], ast.ImportFrom)]
+        return {name: self._kernel(module, name) for name in names}
 
     def functions_at(self, place: str) -> dict[str, Kernel]:
         """The public functions of a family: of its file, or those that the files of its folder define.
@@ -218,16 +220,9 @@ class _Sources:
             return self.functions(files[0])
         found: dict[str, Kernel] = {}
         for file in files:
-            imported = self._imported_names(file)
-            for name, kernel in self.functions(file).items():
-                if name not in imported:
-                    found[name] = replace(found[name], second=kernel.location) if name in found else kernel
+            for name, kernel in self.functions(file, imported=False).items():
+                found[name] = replace(found[name], second=kernel.location) if name in found else kernel
         return found
-
-    def _imported_names(self, file: str) -> frozenset[str]:
-        module = self.module(file)
-        statements = module.definitions.items() if module else ()
-        return frozenset(name for name, statement in statements if isinstance(statement, ast.ImportFrom))
 
     def helpers(self, files: Callable[[Project], list[str]]) -> dict[str, Helper]:
         """The helpers of formulas, or of decompositions: those of the library, and of the project, which hide them."""
@@ -336,22 +331,23 @@ class _Sources:
 
     def _kernel(self, module: Module, name: str) -> Kernel:
         """A name with the parameters that it has as a function, or with None if no function can be seen behind it."""
-        location = module.location(name)
+        location, file = module.location(name), module.file
         origin = self._origin(module, name)
         if origin is None:
-            return Kernel(name, None, location)
+            return Kernel(name, None, location, file=file)
         statement = origin[0].definitions.get(origin[1])
         if isinstance(statement, ast.FunctionDef):
             place = origin[0].location(origin[1]) if origin[0].root == module.root else location
             defaults = literal_defaults(statement.args, place.file) if place is not location else {}
-            return Kernel(name, parameter_names(statement.args), place, defaults=defaults)
+            return Kernel(name, parameter_names(statement.args), place, defaults=defaults, file=file)
         value = getattr(statement, "value", None)
         if isinstance(value, ast.Lambda):
-            return Kernel(name, parameter_names(value.args), location)
+            return Kernel(name, parameter_names(value.args), location, file=file)
         made = self._made_by(origin[0], value, {}, ("kernel",))
         if made is None:
-            return Kernel(name, None, location, made=True, unknown=_unknown_factory(origin[0], value))
-        return Kernel(name, parameter_names(made.function.args), location, made=True)
+            unknown = _unknown_factory(origin[0], value)
+            return Kernel(name, None, location, made=True, unknown=unknown, file=file)
+        return Kernel(name, parameter_names(made.function.args), location, made=True, file=file)
 
     def _made_by(
         self, module: Module, call: ast.AST | None, given: Given, inner: tuple[str, ...], hops: int = 0
