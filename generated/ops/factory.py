@@ -23,6 +23,7 @@ from mindtorch.composite.factory import (
     ranges as composite_ranges,
     windows as composite_windows,
 )
+from mindtorch.composite.helpers import options_like
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
@@ -3220,9 +3221,7 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             requires_grad=requires_grad,
         )
     try:
-        result = composite_factory.new_empty(
-            input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
+        result = ops.empty(size, **options_like(input, dtype, device, layout))
     except CALL_ERRORS as error:
         raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
     if pin_memory:
@@ -3283,9 +3282,7 @@ def new_empty_strided(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_factory.new_empty_strided(
-            input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
+        result = ops.empty_strided(size, stride, **options_like(input, dtype, device))
     except CALL_ERRORS as error:
         raise explained(error, new_empty_strided, (new_empty_strided,), (input, size, stride), {}) from None
     if pin_memory:
@@ -3344,9 +3341,7 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             requires_grad=requires_grad,
         )
     try:
-        result = composite_factory.new_zeros(
-            input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
+        result = ops.zeros(size, **options_like(input, dtype, device, layout))
     except CALL_ERRORS as error:
         raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
     if pin_memory:
@@ -3405,9 +3400,7 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             requires_grad=requires_grad,
         )
     try:
-        result = composite_factory.new_ones(
-            input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
+        result = ops.ones(size, **options_like(input, dtype, device, layout))
     except CALL_ERRORS as error:
         raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
     if pin_memory:
@@ -3466,9 +3459,7 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             requires_grad=requires_grad,
         )
     try:
-        result = composite_factory.new_full(
-            input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
+        result = ops.full(size, fill_value, **options_like(input, dtype, device, layout))
     except CALL_ERRORS as error:
         raise explained(error, new_full, (new_full,), (input, size, fill_value), {}) from None
     if pin_memory:

@@ -8,6 +8,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
+import builtins
+
 from mindtorch._core import state
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.state import thread
@@ -2646,7 +2648,7 @@ def tile(input, dims, *more_dims):
     except ARGUMENT_ERRORS as error:
         raise refused(error, tile, input, dims, *more_dims)
     try:
-        return composite_indexing.tile(input, dims)
+        return input.repeat((1,) * builtins.max(input._mt_array.ndim - len(dims), 0) + tuple(dims))
     except CALL_ERRORS as error:
         raise explained(error, tile, (tile,), (input, dims), {}) from None
 

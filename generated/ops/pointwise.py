@@ -12835,7 +12835,7 @@ def where_default(condition):
         return call(where_default, condition)
     if not isinstance(condition, Tensor):
         return raise_bad_argument(where_default, condition)
-    return composite_pointwise.where_condition(condition)
+    return (condition if condition._mt_array.ndim else condition.unsqueeze(0)).nonzero().unbind(1)
 
 
 def where(condition, input=..., other=..., *, out=None):

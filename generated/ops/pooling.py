@@ -18,6 +18,7 @@ from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.pooling import pooling as composite_pooling
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
     CALL_ERRORS,
@@ -63,7 +64,7 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
     except ARGUMENT_ERRORS as error:
         raise refused(error, max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
-        return composite_pooling.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
         raise explained(
             error, max_pool2d, (max_pool2d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
@@ -931,7 +932,7 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
     except ARGUMENT_ERRORS as error:
         raise refused(error, max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
-        return composite_pooling.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return ops.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
         raise explained(
             error, max_pool3d, (max_pool3d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}

@@ -18,7 +18,9 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
+from mindtorch.composite.helpers import bound_of, fresh
 from mindtorch.composite.random import random as composite_random
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     ARGUMENT_ERRORS,
     CALL_ERRORS,
@@ -245,7 +247,7 @@ def bernoulli_Tensor(input, p, *, generator=None):
             generator = generator_of(generator, "bernoulli", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, bernoulli_Tensor, input, p, generator=generator)
-    return composite_random.bernoulli_tensor(input, p, generator=generator)
+    return input.clone().bernoulli_(p, generator=generator)
 
 
 _bernoulli_default_kernels = kernel_table("bernoulli")
@@ -330,8 +332,14 @@ def bernoulli_p(input, p, *, generator=None):
         node.next_edges = (edge or None,)
         node.op = "aten::bernoulli"
     if node is not None:
-        return recorded(node, composite_random.bernoulli_p, input, p, generator=generator)
-    return composite_random.bernoulli_p(input, p, generator=generator)
+        return recorded(
+            node,
+            lambda input, p, generator: fresh(ops.empty_like(input).bernoulli_(p, generator=generator)),
+            input,
+            p,
+            generator,
+        )
+    return fresh(ops.empty_like(input).bernoulli_(p, generator=generator))
 
 
 def bernoulli(input, p=..., *, generator=None, out=None):
@@ -397,7 +405,7 @@ def random_default(input, *, generator=None):
             generator = generator_of(generator, "random", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, random_default, input, generator=generator)
-    return composite_random.random(input, generator=generator)
+    return input.clone().random_(generator=generator)
 
 
 _random__to_kernels = kernel_table("random_.to")
@@ -452,7 +460,7 @@ def random_to(input, to, *, generator=None):
     except ARGUMENT_ERRORS as error:
         raise refused(error, random_to, input, to, generator=generator)
     try:
-        return composite_random.random_to(input, to, generator=generator)
+        return input.clone().random_(to, generator=generator)
     except CALL_ERRORS as error:
         raise explained(error, random_to, (random_to,), (input, to), {}) from None
 
@@ -585,7 +593,7 @@ def exponential_default(input, lambd=1.0, *, generator=None):
             generator = generator_of(generator, "exponential", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, exponential_default, input, lambd, generator=generator)
-    return composite_random.exponential(input, lambd, generator=generator)
+    return input.clone().exponential_(lambd, generator=generator)
 
 
 _cauchy__kernels = kernel_table("cauchy_")
@@ -643,7 +651,7 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
             generator = generator_of(generator, "cauchy", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, cauchy_default, input, median, sigma, generator=generator)
-    return composite_random.cauchy(input, median, sigma, generator=generator)
+    return input.clone().cauchy_(median, sigma, generator=generator)
 
 
 _log_normal__kernels = kernel_table("log_normal_")
@@ -701,7 +709,7 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
             generator = generator_of(generator, "log_normal", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, log_normal_default, input, mean, std, generator=generator)
-    return composite_random.log_normal(input, mean, std, generator=generator)
+    return input.clone().log_normal_(mean, std, generator=generator)
 
 
 _geometric__kernels = kernel_table("geometric_")
@@ -755,7 +763,7 @@ def geometric_default(input, p, *, generator=None):
             generator = generator_of(generator, "geometric", "generator")
     except ARGUMENT_ERRORS as error:
         raise refused(error, geometric_default, input, p, generator=generator)
-    return composite_random.geometric(input, p, generator=generator)
+    return input.clone().geometric_(p, generator=generator)
 
 
 _poisson_kernels = kernel_table("poisson")
@@ -1010,7 +1018,7 @@ def rand(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_())
     except CALL_ERRORS as error:
         raise explained(error, rand, (rand,), (size,), {}) from None
     if pin_memory:
@@ -1087,8 +1095,10 @@ def rand_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.rand_generator(
-            size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        result = fresh(
+            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_(
+                generator=generator
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, rand_generator, (rand_generator,), (size,), {}) from None
@@ -1186,7 +1196,7 @@ def randn(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_())
     except CALL_ERRORS as error:
         raise explained(error, randn, (randn,), (size,), {}) from None
     if pin_memory:
@@ -1263,8 +1273,10 @@ def randn_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randn_generator(
-            size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        result = fresh(
+            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_(
+                generator=generator
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randn_generator, (randn_generator,), (size,), {}) from None
@@ -1363,7 +1375,11 @@ def randint_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), 0, high
+            )
+        )
     except CALL_ERRORS as error:
         raise explained(error, randint_default, (randint_default,), (high, size), {}) from None
     if pin_memory:
@@ -1440,8 +1456,13 @@ def randint_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_generator(
-            high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory),
+                0,
+                high,
+                generator=generator,
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_generator, (randint_generator,), (high, size), {}) from None
@@ -1546,8 +1567,10 @@ def randint_low(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_low(
-            low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), low, high
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_low, (randint_low,), (low, high, size), {}) from None
@@ -1702,8 +1725,13 @@ def randint_low_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_low_generator(
-            low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory),
+                low,
+                high,
+                generator=generator,
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_low_generator, (randint_low_generator,), (low, high, size), {}) from None
@@ -1937,8 +1965,10 @@ def rand_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite_random.rand_like(
-        input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+    result = fresh(
+        ops.empty_like(
+            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        ).uniform_()
     )
     if pin_memory:
         result = pinned_result(result)
@@ -1995,14 +2025,10 @@ def rand_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite_random.rand_like_generator(
-        input,
-        generator=generator,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        memory_format=memory_format,
+    result = fresh(
+        ops.empty_like(
+            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        ).uniform_(generator=generator)
     )
     if pin_memory:
         result = pinned_result(result)
@@ -2109,8 +2135,10 @@ def randn_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite_random.randn_like(
-        input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+    result = fresh(
+        ops.empty_like(
+            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        ).normal_()
     )
     if pin_memory:
         result = pinned_result(result)
@@ -2167,14 +2195,10 @@ def randn_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite_random.randn_like_generator(
-        input,
-        generator=generator,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        memory_format=memory_format,
+    result = fresh(
+        ops.empty_like(
+            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        ).normal_(generator=generator)
     )
     if pin_memory:
         result = pinned_result(result)
@@ -2287,8 +2311,14 @@ def randint_like_default(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_like(
-            input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                0,
+                high,
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_like_default, (randint_like_default,), (input, high), {}) from None
@@ -2362,15 +2392,15 @@ def randint_like_generator(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_like_generator(
-            input,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                0,
+                high,
+                generator=generator,
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_like_generator, (randint_like_generator,), (input, high), {}) from None
@@ -2439,8 +2469,14 @@ def randint_like_Tensor(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite_random.randint_like_tensor(
-        input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+    result = fresh(
+        ops.random__from(
+            ops.empty_like(
+                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+            ),
+            0,
+            bound_of(high),
+        )
     )
     if pin_memory:
         result = pinned_result(result)
@@ -2522,15 +2558,15 @@ def randint_like_Tensor_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = composite_random.randint_like_tensor_generator(
-        input,
-        high,
-        generator=generator,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        memory_format=memory_format,
+    result = fresh(
+        ops.random__from(
+            ops.empty_like(
+                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+            ),
+            0,
+            bound_of(high),
+            generator=generator,
+        )
     )
     if pin_memory:
         result = pinned_result(result)
@@ -2593,15 +2629,14 @@ def randint_like_low_dtype(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_like_low(
-            input,
-            low,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                low,
+                high,
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_like_low_dtype, (randint_like_low_dtype,), (input, low, high), {}) from None
@@ -2681,16 +2716,15 @@ def randint_like_low_generator_dtype(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.randint_like_low_generator(
-            input,
-            low,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                low,
+                high,
+                generator=generator,
+            )
         )
     except CALL_ERRORS as error:
         raise explained(
@@ -2816,8 +2850,15 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
         node.next_edges = (edge or None,)
         node.op = "aten::normal_functional"
     if node is not None:
-        return recorded(node, composite_random.normal_functional, input, mean, std, generator=generator)
-    return composite_random.normal_functional(input, mean, std, generator=generator)
+        return recorded(
+            node,
+            lambda input, mean, std, generator: fresh(ops.empty_like(input).normal_(mean, std, generator=generator)),
+            input,
+            mean,
+            std,
+            generator,
+        )
+    return fresh(ops.empty_like(input).normal_(mean, std, generator=generator))
 
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
@@ -3036,8 +3077,10 @@ def normal_float_float(
             requires_grad=requires_grad,
         )
     try:
-        result = composite_random.normal_float_float(
-            mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        result = fresh(
+            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_(
+                mean, std, generator=generator
+            )
         )
     except CALL_ERRORS as error:
         raise explained(error, normal_float_float, (normal_float_float,), (mean, std, size), {}) from None

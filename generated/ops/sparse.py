@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.layout import sparse_csc, sparse_csr
+from mindtorch._core.layout import sparse_csc, sparse_csr, strided
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import sparse as nodes
@@ -587,7 +587,11 @@ def to_dense(input, dtype=None, *, masked_grad=None):
             masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
     except ARGUMENT_ERRORS as error:
         raise refused(error, to_dense, input, dtype, masked_grad=masked_grad)
-    return composite_sparse.to_dense(input, dtype, masked_grad=masked_grad)
+    return (
+        (input if dtype is None else input.to(dtype))
+        if input.layout is strided
+        else ops._to_dense(input, dtype, masked_grad)
+    )
 
 
 __coalesce_kernels = kernel_table("_coalesce")

@@ -2096,8 +2096,8 @@ def alias_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite_view.alias_copy, input)
-    return composite_view.alias_copy(input)
+        return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
+    return ops.alias(input).clone(memory_format=contiguous_format)
 
 
 def alias_copy_out(input, *, out):
@@ -2133,8 +2133,8 @@ def detach_copy(input, *, out=None):
         node.next_edges = (edge or None,)
         node.op = "aten::detach_copy"
     if node is not None:
-        return recorded(node, composite_view.detach_copy, input)
-    return composite_view.detach_copy(input)
+        return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
+    return ops.alias(input).clone(memory_format=contiguous_format)
 
 
 def detach_copy_out(input, *, out):
@@ -2216,7 +2216,7 @@ def view_copy_dtype(input, dtype, *, out=None):
             dtype = dtype_of(dtype, "view_copy", "dtype", 2)
     except ARGUMENT_ERRORS as error:
         raise refused(error, view_copy_dtype, input, dtype, out=out)
-    return composite_view.view_copy_dtype(input, dtype)
+    return input.view(dtype).clone(memory_format=contiguous_format)
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
@@ -2292,9 +2292,15 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         node.dim0 = dim0
         node.dim1 = dim1
     if node is not None:
-        return recorded(node, composite_view.transpose_copy, input, dim0, dim1)
+        return recorded(
+            node,
+            lambda input, dim0, dim1: ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format),
+            input,
+            dim0,
+            dim1,
+        )
     try:
-        return composite_view.transpose_copy(input, dim0, dim1)
+        return ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, transpose_copy, (transpose_copy,), (input, dim0, dim1), {}) from None
 
@@ -2338,8 +2344,8 @@ def t_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite_view.t_copy, input)
-    return composite_view.t_copy(input)
+        return recorded(node, lambda input: ops.t(input).clone(memory_format=contiguous_format), input)
+    return ops.t(input).clone(memory_format=contiguous_format)
 
 
 def t_copy_out(input, *, out):
@@ -2380,9 +2386,11 @@ def permute_copy(input, dims, *, out=None):
         node.next_edges = (edge or None,)
         node.dims = dims
     if node is not None:
-        return recorded(node, composite_view.permute_copy, input, dims)
+        return recorded(
+            node, lambda input, dims: ops.permute(input, dims).clone(memory_format=contiguous_format), input, dims
+        )
     try:
-        return composite_view.permute_copy(input, dims)
+        return ops.permute(input, dims).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, permute_copy, (permute_copy,), (input, dims), {}) from None
 
@@ -2484,8 +2492,8 @@ def squeeze_copy_default(input, *, out=None):
         node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
-        return recorded(node, composite_view.squeeze_copy, input)
-    return composite_view.squeeze_copy(input)
+        return recorded(node, lambda input: ops.squeeze(input).clone(memory_format=contiguous_format), input)
+    return ops.squeeze(input).clone(memory_format=contiguous_format)
 
 
 def squeeze_copy_default_out(input, *, out):
@@ -2527,9 +2535,11 @@ def squeeze_copy_dim(input, dim, *, out=None):
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
-        return recorded(node, composite_view.squeeze_copy, input, dim)
+        return recorded(
+            node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
+        )
     try:
-        return composite_view.squeeze_copy(input, dim)
+        return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, squeeze_copy_dim, (squeeze_copy_dim,), (input, dim), {}) from None
 
@@ -2578,9 +2588,11 @@ def squeeze_copy_dims(input, dim, *, out=None):
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
-        return recorded(node, composite_view.squeeze_copy, input, dim)
+        return recorded(
+            node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
+        )
     try:
-        return composite_view.squeeze_copy(input, dim)
+        return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, squeeze_copy_dims, (squeeze_copy_dims,), (input, dim), {}) from None
 
@@ -2657,9 +2669,11 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         node.next_edges = (edge or None,)
         node.dim = dim
     if node is not None:
-        return recorded(node, composite_view.unsqueeze_copy, input, dim)
+        return recorded(
+            node, lambda input, dim: ops.unsqueeze(input, dim).clone(memory_format=contiguous_format), input, dim
+        )
     try:
-        return composite_view.unsqueeze_copy(input, dim)
+        return ops.unsqueeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, unsqueeze_copy, (unsqueeze_copy,), (input, dim), {}) from None
 
@@ -2711,11 +2725,17 @@ def select_copy(input, dim, index, *, out=None):
         node.dim = dim
         node.index = index
     if node is not None:
-        result = recorded(node, composite_view.select_copy, input, dim, index)
+        result = recorded(
+            node,
+            lambda input, dim, index: ops.select(input, dim, index).clone(memory_format=contiguous_format),
+            input,
+            dim,
+            index,
+        )
         refuse_complex("select_copy", input)
         return result
     try:
-        return composite_view.select_copy(input, dim, index)
+        return ops.select(input, dim, index).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, select_copy, (select_copy,), (input, dim, index), {}) from None
 
@@ -3008,9 +3028,18 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         node.dim1 = dim1
         node.dim2 = dim2
     if node is not None:
-        return recorded(node, composite_view.diagonal_copy, input, offset, dim1, dim2)
+        return recorded(
+            node,
+            lambda input, offset, dim1, dim2: ops.diagonal(input, offset, dim1, dim2).clone(
+                memory_format=contiguous_format
+            ),
+            input,
+            offset,
+            dim1,
+            dim2,
+        )
     try:
-        return composite_view.diagonal_copy(input, offset, dim1, dim2)
+        return ops.diagonal(input, offset, dim1, dim2).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, diagonal_copy, (diagonal_copy,), (input, offset, dim1, dim2), {}) from None
 
@@ -3069,9 +3098,18 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         node.size = size
         node.step = step
     if node is not None:
-        return recorded(node, composite_view.unfold_copy, input, dimension, size, step)
+        return recorded(
+            node,
+            lambda input, dimension, size, step: ops.unfold(input, dimension, size, step).clone(
+                memory_format=contiguous_format
+            ),
+            input,
+            dimension,
+            size,
+            step,
+        )
     try:
-        return composite_view.unfold_copy(input, dimension, size, step)
+        return ops.unfold(input, dimension, size, step).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, unfold_copy, (unfold_copy,), (input, dimension, size, step), {}) from None
 
@@ -3132,9 +3170,18 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         node.stride = stride
         node.storage_offset = storage_offset
     if node is not None:
-        return recorded(node, composite_view.as_strided_copy, input, size, stride, storage_offset)
+        return recorded(
+            node,
+            lambda input, size, stride, storage_offset: ops.as_strided(input, size, stride, storage_offset).clone(
+                memory_format=contiguous_format
+            ),
+            input,
+            size,
+            stride,
+            storage_offset,
+        )
     try:
-        return composite_view.as_strided_copy(input, size, stride, storage_offset)
+        return ops.as_strided(input, size, stride, storage_offset).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, as_strided_copy, (as_strided_copy,), (input, size, stride, storage_offset), {}) from None
 
@@ -3180,8 +3227,8 @@ def view_as_real_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite_view.view_as_real_copy, input)
-    return composite_view.view_as_real_copy(input)
+        return recorded(node, lambda input: ops.view_as_real(input).clone(memory_format=contiguous_format), input)
+    return ops.view_as_real(input).clone(memory_format=contiguous_format)
 
 
 def view_as_real_copy_out(input, *, out):
@@ -3216,8 +3263,8 @@ def view_as_complex_copy(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite_view.view_as_complex_copy, input)
-    return composite_view.view_as_complex_copy(input)
+        return recorded(node, lambda input: ops.view_as_complex(input).clone(memory_format=contiguous_format), input)
+    return ops.view_as_complex(input).clone(memory_format=contiguous_format)
 
 
 def view_as_complex_copy_out(input, *, out):

@@ -1,10 +1,13 @@
-"""Python numbers as tensors, for ops that are written in ops of tensors."""
+"""What decompositions use besides ops, and other composite ops, too."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from mindtorch._core.dtype import FROM_NUMPY, complex128, float64, int64, uint64
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import strided
 from mindtorch._core.promotion import int_to_float, result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
@@ -38,3 +41,23 @@ def _widest(number: _Number) -> Dtype:
 def element_beside(number: _Number, tensor: Tensor) -> Tensor:
     """The number as an element beside those of `tensor`, whose common dtype it must fit into."""
     return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
+
+
+def fresh(filled: Tensor) -> Tensor:
+    """A tensor that no caller has seen yet: that it was filled is no change."""
+    filled._mt_version = None
+    return filled
+
+
+def options_like(input: Tensor, dtype: Dtype | None, device: Any, layout: Any = None) -> dict[str, Any]:
+    """dtype, device and layout for a factory, those of the input where nothing is given."""
+    options = {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
+    layout = layout or input.layout
+    return options if layout is strided else {**options, "layout": layout}
+
+
+def bound_of(high: Tensor) -> int:
+    """The bound of random integers that a tensor is."""
+    if high.numel() != 1 or high.ndim or high.device.type != "cpu":
+        raise RuntimeError("high must be a scalar tensor and on CPU")
+    return int(high.item())

@@ -8,7 +8,6 @@ from mindtorch._core.device import as_device
 from mindtorch._core.device import device as Device
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.dtype import float16, float32, float64, int32, int64
-from mindtorch._core.layout import strided
 from mindtorch._core.memory_format import preserve_format
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.outputs import write_out
@@ -22,33 +21,6 @@ def arange_end_out(end, out):
 
 
 # -------------------- as another tensor --------------------
-
-
-def new_empty(input, size, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.empty(size, **_options(input, dtype, device, layout))
-
-
-def new_empty_strided(input, size, stride, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.empty_strided(size, stride, **_options(input, dtype, device))
-
-
-def new_zeros(input, size, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.zeros(size, **_options(input, dtype, device, layout))
-
-
-def new_ones(input, size, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.ones(size, **_options(input, dtype, device, layout))
-
-
-def new_full(input, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.full(size, fill_value, **_options(input, dtype, device, layout))
-
-
-def _options(input: Tensor, dtype: Dtype | None, device: Any, layout: Any = None) -> dict[str, Any]:
-    """dtype, device and layout, those of the input where nothing is given."""
-    options = {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
-    layout = layout or input.layout
-    return options if layout is strided else {**options, "layout": layout}
 
 
 # -------------------- to --------------------

@@ -174,11 +174,6 @@ def _columns(tensors: Sequence[Tensor]) -> list[Tensor]:
 # -------------------- repeated and turned --------------------
 
 
-def tile(input, dims):
-    missing = max(input.ndim - len(dims), 0)
-    return input.repeat((1,) * missing + tuple(dims))
-
-
 def repeat_interleave_int(input, repeats, dim, output_size):
     if dim is None:
         input, dim = input.flatten(), 0

@@ -41,10 +41,6 @@ def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | 
     return result if bias is None else result + bias[0]
 
 
-def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
-    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
-
-
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     if input.ndim < 2:
         for dim in (0, 1):

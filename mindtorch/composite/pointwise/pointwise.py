@@ -51,13 +51,6 @@ def conj_physical_out(input: Tensor, out: Tensor) -> Tensor:
     return write_out(out, ops._conj_physical(input))
 
 
-def where_condition(condition: Tensor) -> tuple[Tensor, ...]:
-    """The indices of the elements that are set, one tensor per dimension."""
-    if condition.ndim == 0:
-        condition = condition.unsqueeze(0)
-    return condition.nonzero().unbind(1)
-
-
 # -------------------- powers in double precision --------------------
 
 

@@ -15,14 +15,6 @@ from mindtorch.dispatch import ops
 # -------------------- windows --------------------
 
 
-def max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode):
-    return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
-
-
-def max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode):
-    return ops.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
-
-
 def max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
     _check_line(input, kernel_size, stride, padding, dilation, ceil_mode)
     if not input.is_floating_point():

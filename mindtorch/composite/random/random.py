@@ -11,6 +11,7 @@ from mindtorch._core.generator import Generator
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.composite.common import out_forms
+from mindtorch.composite.helpers import fresh
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import without_forward_ad
 from mindtorch.dispatch.registry import kernels_in
@@ -21,28 +22,12 @@ _kernels = kernels_in("mindtorch.backends.cpu.random.random")
 # -------------------- rand and randn --------------------
 
 
-def rand(size, dtype=None, layout=None, device=None, pin_memory=None):
-    return rand_generator(size, None, dtype, layout, device, pin_memory)
-
-
-def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
-    return _new(_empty(size, dtype, layout, device, pin_memory).uniform_(generator=generator))
-
-
 def rand_out(size, out):
     return rand_generator_out(size, None, out)
 
 
 def rand_generator_out(size, generator, out):
     return ops.empty_out(size, out=out).uniform_(generator=generator)
-
-
-def randn(size, dtype=None, layout=None, device=None, pin_memory=None):
-    return randn_generator(size, None, dtype, layout, device, pin_memory)
-
-
-def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
-    return _new(_empty(size, dtype, layout, device, pin_memory).normal_(generator=generator))
 
 
 def randn_out(size, out):
@@ -53,36 +38,8 @@ def randn_generator_out(size, generator, out):
     return ops.empty_out(size, out=out).normal_(generator=generator)
 
 
-def rand_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return rand_like_generator(input, None, dtype, layout, device, pin_memory, memory_format)
-
-
-def rand_like_generator(input, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _new(_empty_like(input, dtype, layout, device, pin_memory, memory_format).uniform_(generator=generator))
-
-
-def randn_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return randn_like_generator(input, None, dtype, layout, device, pin_memory, memory_format)
-
-
-def randn_like_generator(input, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _new(_empty_like(input, dtype, layout, device, pin_memory, memory_format).normal_(generator=generator))
-
-
 def _empty(size: tuple[int, ...], dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Tensor:
     return ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-
-
-def _new(filled: Tensor) -> Tensor:
-    """A tensor that nobody has seen yet: that it was filled is no change."""
-    filled._mt_version = None
-    return filled
-
-
-def _empty_like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, memory_format: Any) -> Tensor:
-    return ops.empty_like(
-        input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-    )
 
 
 # -------------------- copies filled with numbers --------------------
@@ -97,34 +54,10 @@ def _on_copy(fill: str) -> Callable[..., Tensor]:
 
 
 uniform = _on_copy("uniform_")
-exponential = _on_copy("exponential_")
-cauchy = _on_copy("cauchy_")
-log_normal = _on_copy("log_normal_")
-geometric = _on_copy("geometric_")
-random = _on_copy("random_")
-random_to = _on_copy("random_")
 random_from = _on_copy("random_")
-bernoulli_tensor = _on_copy("bernoulli_")
 
 
 # -------------------- integers --------------------
-
-
-def randint(high, size, dtype=int64, layout=None, device=None, pin_memory=None):
-    return randint_low_generator(0, high, size, None, dtype, layout, device, pin_memory)
-
-
-def randint_generator(high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return randint_low_generator(0, high, size, generator, dtype, layout, device, pin_memory)
-
-
-def randint_low(low, high, size, dtype=int64, layout=None, device=None, pin_memory=None):
-    return randint_low_generator(low, high, size, None, dtype, layout, device, pin_memory)
-
-
-def randint_low_generator(low, high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    numbers = _empty(size, dtype or int64, layout, device, pin_memory)
-    return _new(ops.random__from(numbers, low, high, generator=generator))
 
 
 def randint_out(high, size, out):
@@ -143,45 +76,12 @@ def randint_low_generator_out(low, high, size, generator, out):
     return ops.random__from(ops.empty_out(size, out=out), low, high, generator=generator)
 
 
-def randint_like(input, high, *options, **more_options):
-    return randint_like_low_generator(input, 0, high, None, *options, **more_options)
-
-
-def randint_like_generator(input, high, generator, *options, **more_options):
-    return randint_like_low_generator(input, 0, high, generator, *options, **more_options)
-
-
-def randint_like_tensor(input, high, *options, **more_options):
-    return randint_like_low_generator(input, 0, _bound(high), None, *options, **more_options)
-
-
-def randint_like_tensor_generator(input, high, generator, *options, **more_options):
-    return randint_like_low_generator(input, 0, _bound(high), generator, *options, **more_options)
-
-
-def randint_like_low(input, low, high, *options, **more_options):
-    return randint_like_low_generator(input, low, high, None, *options, **more_options)
-
-
-def randint_like_low_generator(
-    input, low, high, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None
-):
-    target = _empty_like(input, dtype, layout, device, pin_memory, memory_format)
-    return _new(ops.random__from(target, low, high, generator=generator))
-
-
-def _bound(high: Tensor) -> int:
-    if high.numel() != 1 or high.ndim or high.device.type != "cpu":
-        raise RuntimeError("high must be a scalar tensor and on CPU")
-    return int(high.item())
-
-
 def randperm(n, dtype=int64, layout=None, device=None, pin_memory=None):
     return randperm_generator(n, None, dtype, layout, device, pin_memory)
 
 
 def randperm_generator(n, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _new(_permute(_empty((n,), dtype or int64, layout, device, pin_memory), n, generator))
+    return fresh(_permute(_empty((n,), dtype or int64, layout, device, pin_memory), n, generator))
 
 
 def randperm_out(n, out):
@@ -201,14 +101,6 @@ def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
 # -------------------- other distributions --------------------
 
 
-def bernoulli_p(input, p, generator=None):
-    return _new(ops.empty_like(input).bernoulli_(p, generator=generator))
-
-
-def normal_functional(input, mean=0.0, std=1.0, generator=None):
-    return _new(ops.empty_like(input).normal_(mean, std, generator=generator))
-
-
 # The gradients of mean and deviation are zeros, which is what writing random numbers over tensors makes of them.
 
 
@@ -217,12 +109,12 @@ def normal_tensor_tensor(mean, std, generator=None):
     _check_deviations(std)
     with without_forward_ad():
         noise = (mean + std.to(mean.dtype)).contiguous().normal_(generator=generator)
-        return _new(noise.mul_(std.detach()).add_(mean.detach()))
+        return fresh(noise.mul_(std.detach()).add_(mean.detach()))
 
 
 def normal_tensor_float(mean, std, generator=None):
     with without_forward_ad():
-        return _new(
+        return fresh(
             mean.clone(memory_format=contiguous_format).normal_(0.0, std, generator=generator).add_(mean.detach())
         )
 
@@ -231,7 +123,7 @@ def normal_float_tensor(mean, std, generator=None):
     _check_deviations(std)
     with without_forward_ad():
         noise = std.clone(memory_format=contiguous_format).normal_(generator=generator)
-        return _new(noise.mul_(std.detach()).add_(mean))
+        return fresh(noise.mul_(std.detach()).add_(mean))
 
 
 def normal_tensor_tensor_out(mean, std, generator=None, *, out):
@@ -254,10 +146,6 @@ def normal_float_tensor_out(mean, std, generator=None, *, out):
 def _resize(out: Tensor, shape: Sequence[int]) -> None:
     if needs_resize(out._mt_array, shape):
         ops.empty_out(tuple(shape), out=out)
-
-
-def normal_float_float(mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None):
-    return _new(_empty(size, dtype, layout, device, pin_memory).normal_(mean, std, generator=generator))
 
 
 def normal_float_float_out(mean, std, size, generator=None, out=None):

@@ -103,11 +103,6 @@ def _check_norm_dtype(input: Tensor) -> None:
         )
 
 
-def count_nonzero(input: Tensor, dim: int | None = None) -> Tensor:
-    nonzero = ops.ne(input, 0)
-    return ops.sum(nonzero) if dim is None else ops.sum(nonzero, [dim])
-
-
 # -------------------- several statistics --------------------
 
 

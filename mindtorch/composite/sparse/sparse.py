@@ -132,12 +132,6 @@ def to_sparse(input, layout=None, blocksize=None, dense_dim=None) -> Tensor:
     return ops._to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
-def to_dense(input, dtype=None, masked_grad=None) -> Tensor:
-    if input.layout is not strided:
-        return ops._to_dense(input, dtype, masked_grad)
-    return input if dtype is None else input.to(dtype)
-
-
 def compressed_from_parts(
     compressed_indices, plain_indices, values, dtype=None, layout=None, device=None, pin_memory=False
 ) -> Tensor:

@@ -316,25 +316,11 @@ def view_copy_out(input: Tensor, size: Sequence[int], out: Tensor) -> Tensor:
     return _written(ops.reshape(input, size), out)
 
 
-alias_copy = _copy_of("alias")
-as_strided_copy = _copy_of("as_strided")
-detach_copy = _copy_of("alias")
-diagonal_copy = _copy_of("diagonal")
 _narrow_copy = _copy_of("narrow")
-permute_copy = _copy_of("permute")
-select_copy = _copy_of("select")
 slice_copy = _copy_of("slice")
 split_copy = _copy_of("split")
 split_with_sizes_copy = _copy_of("split_with_sizes")
-squeeze_copy = _copy_of("squeeze")
-t_copy = _copy_of("t")
-transpose_copy = _copy_of("transpose")
 unbind_copy = _copy_of("unbind")
-unfold_copy = _copy_of("unfold")
-unsqueeze_copy = _copy_of("unsqueeze")
-view_as_complex_copy = _copy_of("view_as_complex")
-view_as_real_copy = _copy_of("view_as_real")
-view_copy_dtype = _copy_of("view")
 
 
 def _unnamed(check: str) -> str:
