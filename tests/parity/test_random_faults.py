@@ -17,6 +17,7 @@ BEFORE = {
     "saved for its shape only": "x = T.tensor([[1., 3.], [2., -1.]], requires_grad=True); y = x * 1",
     "views with nothing behind them": "x = T.ones(3, requires_grad=True)\nwith T.no_grad(): v = x[:]",
     "tensors of inference mode": "x = T.ones(2, 3)\nwith T.inference_mode(): a = T.ones(2, 3)",
+    "indices where there is nothing": "i = T.tensor([2, 1])",
     "extremes": "x = T.tensor([1., T.nan, 3.], requires_grad=True)",
 }
 KINDS = {
@@ -36,6 +37,15 @@ KINDS = {
         "T.xlogy(x, 0).backward(T.zeros(5)); x.grad",
         "T.special.xlog1py(x, x.detach()).backward(T.zeros(5)); x.grad",
         "T.nn.functional.kl_div(x, x, reduction='sum').backward(T.tensor(0.)); x.grad",
+    ],
+    "indices where there is nothing": [
+        f"x = T.ones({shape}, requires_grad=True); y = x.{call}; y.sum().backward(); (y, x.grad)"
+        for shape in ("2, 0, 4", "2, 4, 0, 4", "0, 4, 4")
+        for call in (
+            *("index_copy(-1, i, x.index_select(-1, i) * 2)", "index_add(-1, i, x.index_select(-1, i))"),
+            *("index_select(-1, i)", "gather(-1, T.zeros_like(x, dtype=T.int64))", "index_fill(-1, i, 3.0)"),
+            *("scatter_add(-1, T.zeros_like(x, dtype=T.int64), x)", "put(i[:0], T.ones(0))", "take(i[:0])"),
+        )
     ],
     "extremes": [
         *[f"x.{call}.backward(); x.grad" for call in "amin() amax(0) max() min() median() norm(T.inf)".split()],

@@ -66,7 +66,8 @@ def _starts(sizes: tuple[int, ...], dim: int, shape: tuple[int, ...]) -> Array |
     starts, stride = None, 1
     for each in range(len(sizes) - 1, -1, -1):
         if each != dim and sizes[each] != 1:
-            steps = np.arange(0, sizes[each] * stride, stride).reshape((-1,) + (1,) * (len(sizes) - 1 - each))
+            steps = np.arange(0, sizes[each] * stride, stride) if stride else np.zeros(sizes[each], np.int64)
+            steps = steps.reshape((-1,) + (1,) * (len(sizes) - 1 - each))
             starts = steps if starts is None else starts + steps
         stride *= shape[each]
     return starts
