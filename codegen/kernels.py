@@ -20,6 +20,7 @@ from .model import FunctionSchema, Kernel, Location
 from .project import Project
 from .rule_forms import RuleForm, form_of_rule
 from .sample_calls import SampleCall, generators, sample_calls
+from .scalars import FUNCTIONS_FILE, ScalarNames, scalar_names
 from .schema import parse_any_spelling
 from .scope import Helper
 from .source_module import Module, literal_defaults, parameter_names, parsed
@@ -65,6 +66,7 @@ class HandWritten:
     the names in `nn.functional`; None when there is no such file. ``by_hand`` are the names that modules of the package
     (`nn` is `nn.functional`, None the package itself) define as something else than the op of that name;
     ``functions`` are those in the modules that `python_module` names. ``signatures`` are the functions of ACLNN.
+    ``scalar_names`` are those that scalar expressions may use.
     ``is_broken``: a file could not be read, so something may be missing here that is there.
     """
 
@@ -82,6 +84,7 @@ class HandWritten:
     by_hand: Mapping[str | None, frozenset[str]] = field(default_factory=dict)
     functions: Mapping[str | None, Mapping[str, Kernel]] = field(default_factory=dict)
     signatures: Mapping[str, Signature] = field(default_factory=dict)
+    scalar_names: ScalarNames = field(default_factory=lambda: scalar_names(None))
     is_broken: bool = False
 
 
@@ -113,6 +116,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         functions={module: sources.functions(file) for module, file in project.module_files.items() if module},
         sources=sources.everything(),
         signatures=signatures(project, problems),
+        scalar_names=scalar_names(sources.module(FUNCTIONS_FILE, project.library_root)),
         is_broken=sources.is_broken,
     )
 

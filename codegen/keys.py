@@ -143,6 +143,7 @@ OP_KEYS = (
         "expression",
         "the op in other ops, an expression over its arguments, instead of a composite function",
     ),
+    Key("scalar", "expression", "what the op computes for one element, for compiled loops of the CPU"),
     Key("aclnn", "text", "the ACLNN call that the NPU kernel is, or is made of"),
     Key("tags", "words", "PyTorch's tags", TAGS),
     Key("autocast", "word", "the dtype in which autocast gives the op its tensors", AUTOCAST),
@@ -154,8 +155,9 @@ OP_KEYS = (
     Key("versions", "entries", "what the op was before, so that saved programs keep working", keys=VERSION_KEYS),
 )
 
-# What says that an op belongs to Tensor, or where in mindtorch it is: the ops of another package are its functions.
-LIBRARY_KEYS = ("python_module", "operators", "variants")
+# What says that an op belongs to Tensor, or where in mindtorch it is: the ops of another package are its functions. And
+# what mindtorch compiles loops of, for kernels of its own.
+LIBRARY_KEYS = ("python_module", "operators", "variants", "scalar")
 
 DERIVATIVE_KEYS = (
     Key("name", "schema", "the schema string of the op in ops.yaml", required=True),

@@ -341,6 +341,20 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class ScalarExpression:
+    """What an op computes for one element.
+
+    ``code`` is ``source`` with the functions of ``m``. ``operands`` are the arguments that it computes with, tensors
+    first, and ``choices`` the values of those that it chooses by, that of a call without them first.
+    """
+
+    source: str
+    code: str
+    operands: tuple[str, ...]
+    choices: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """An entry of ops.yaml, or a variant derived from one (``derived_from`` names the op it comes from).
 
@@ -374,6 +388,7 @@ class Op:
     dispatch: Mapping[str, str] | None = None
     composite: str | None = None
     decomposition: Formula | None = None
+    scalar: ScalarExpression | None = None
     aclnn: str | None = None
     tags: tuple[str, ...] = ()
     autocast: str | None = None

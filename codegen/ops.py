@@ -11,8 +11,9 @@ from .errors import Problems
 from .history import read_history, variant_forms
 from .kernels import HandWritten
 from .keys import INPLACE_OPERATORS
-from .model import FunctionSchema, Op, View
+from .model import FunctionSchema, Op, ScalarExpression, View
 from .places import by_hand, is_shown
+from .scalars import read_scalar
 from .schema import read_schema
 from .variants import generated_out_schema, inplace_schema, out_schema
 from .yaml_source import Mapping, Node, Scalar
@@ -63,6 +64,7 @@ class _OpReader:
         deprecated, versions = read_history(values, self._problems)
         op = replace(_op(schema, _Values(values), yaml), deprecated=deprecated)
         op = replace(op, versions=versions, version=len(versions) + 1, package=self._project.shown_package)
+        op = replace(op, scalar=self._scalar(op, values))
         ops = _without_inplace_operators(op), *self._variants(op, values)
         return OpEntry(yaml, values, title, tuple(self._placed(op) for op in ops))
 
@@ -71,6 +73,13 @@ class _OpReader:
         sources = self._hand_written
         own = by_hand(op, sources.by_hand, sources.methods)
         return replace(op, is_shown=is_shown(op, sources.functional), by_hand=own)
+
+    def _scalar(self, op: Op, values: dict[str, Node]) -> ScalarExpression | None:
+        """Those of another package are refused elsewhere."""
+        source = values.get("scalar")
+        if not isinstance(source, Scalar) or not self._project.is_library:
+            return None
+        return read_scalar(source, op.schema, self._hand_written.scalar_names, self._problems)
 
     def _schema(self, values: dict[str, Node], key: str) -> FunctionSchema | None:
         source = values.get(key)

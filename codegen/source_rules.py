@@ -135,7 +135,8 @@ def belongs_to_tensor(entry: OpEntry, sources: HandWritten, problems: Problems) 
     for key in () if sources.project.is_library else LIBRARY_KEYS:
         value = entry.scalar(key)
         if value is not None and value.text != "function":
-            hint = f"call it as a function of {sources.project.package}: remove '{key}'"
+            reason = "no loops are compiled" if key == "scalar" else "call it as a function"
+            hint = f"{reason} of {sources.project.package}: remove '{key}'"
             problems.add("E106", f"'{key}' is for mindtorch's own ops", entry.yaml.key(key).location, hint)
 
 

@@ -20,7 +20,7 @@ LAYERS = [
     ["dispatch"],
     ["dispatch.arguments", "iterator"],
     ["dispatch.factory", "dispatch.modes"],
-    ["dispatch.dispatcher", "backends"],
+    ["dispatch.dispatcher", "backends", "_generated.kernels.cpu"],
     ["autograd._engine", "autograd.anomaly_mode", "autograd.grad_mode"],
     ["autograd"],
     ["composite"],
@@ -38,7 +38,7 @@ LAYERS = [
         "ao", "compiler", "distributions", "func", "fx", "jit", "masked", "multiprocessing", "optim", "serialization",
     ],
     ["_dynamo", "distributed", "hub", "program"],
-    ["npu", "utils"],
+    ["kernels", "npu", "utils"],
     ["__init__"],
 ]  # fmt: skip
 

@@ -227,6 +227,10 @@ def _tags(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
             yield _changed(subject, "G002" if tag == "core" else "G004", f"the tag `{tag}` is gained", *words)
 
 
+def _source(op: Op) -> str | None:
+    return op.scalar.source if op.scalar else None
+
+
 def _words(text: str | None) -> list[str]:
     return (text or "").split()
 
@@ -247,6 +251,7 @@ def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
             _listed(list(old.other_devices)) or None,
             _listed(list(new.other_devices)) or None,
         ),
+        ("B025", "the scalar expression", _source(old), _source(new)),
     ):
         if _words(before) != _words(after):
             verb = "added" if before is None else "removed" if after is None else "changed"

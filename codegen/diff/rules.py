@@ -180,6 +180,7 @@ _BACKEND = (
     _rule("B022", _TEXT, "the reason for a schema of our own changes"),
     _rule("B023", _TEXT, "what the kernel changes besides, as backends are told, changes"),
     _rule("B024", _TEXT, "which arguments may be on another device changes"),
+    _rule("B025", _TEXT, "what compiled loops compute changes"),
     _rule("B030", _FINE, "the code of a kernel changes: results may differ"),
     _rule("B031", _FINE, "the code of a composite op changes: results may differ"),
 )

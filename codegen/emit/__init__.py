@@ -6,6 +6,7 @@ from ..json_schema import json_schemas
 from ..model import Model
 from . import (
     batching,
+    cpu_kernels,
     diff_schema,
     docs,
     forward_ad,
@@ -40,7 +41,7 @@ _EMITTERS = (
     docs,
 )
 # What else mindtorch gets, and what else a package that extends it.
-_OF_LIBRARY = (methods, diff_schema)
+_OF_LIBRARY = (methods, diff_schema, cpu_kernels)
 _OF_EXTENSIONS = (op_table,)
 
 

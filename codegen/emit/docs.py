@@ -94,6 +94,7 @@ def _entry(model: Model, op: Op) -> Entry:
         "shape": f"`{op.shape}`" if op.shape else "",
         "view": op.view or "",
         "kernels": _kernels(model, op),
+        "for one element": f"`{op.scalar.source}`" if op.scalar else "",
         "saved": _saved(derivative),
         "tags": ", ".join(op.tags),
         "divergence from PyTorch": op.divergence or "",

@@ -2,6 +2,7 @@
 
 from mindtorch.backends import cuda as cuda
 from mindtorch.backends import cudnn as cudnn
+from mindtorch.backends import jit as jit
 from mindtorch.backends import mkl as mkl
 from mindtorch.backends import mkldnn as mkldnn
 from mindtorch.backends import mps as mps

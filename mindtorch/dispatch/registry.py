@@ -331,6 +331,7 @@ class _KernelOf:
             kernel = getattr(import_module(self._module), self._function)
         except _FAILED_IMPORTS as error:
             raise self._not_imported(error) from error
+        kernel = getattr(kernel, "made", lambda: kernel)()  # of those that are made at the first call
         for table, array_class in self.places:
             if self._stands_in(table, array_class):  # another one may have been registered in the meantime
                 table[array_class] = kernel

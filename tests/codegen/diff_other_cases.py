@@ -517,6 +517,12 @@ OTHER_CASES = (
         edits=(("  numbers: other\n", "  numbers: other\n  other_devices: other\n"),),
     ),
     DiffCase(
+        "B025",
+        "exp",
+        "the scalar expression is added",
+        edits=((EXP, EXP + "  scalar: self + 1\n"),),
+    ),
+    DiffCase(
         "G001",
         "mul.Tensor",
         "the tag `core` is lost",

@@ -61,6 +61,7 @@ CHANGES = {
     "dispatch": replaced("dispatch: {CPU: cat}", "dispatch: {CPU: concatenate}"),
     "composite": replaced("  composite: square\n", "  composite: squared\n"),
     "decomposition": replaced("  composite: square\n", "  decomposition: mul(self, self)\n"),
+    "scalar": of_exp("  scalar: self + 1\n"),
     "aclnn": replaced("aclnnMul(self, other, out)", "aclnnMuls(self, other, out)"),
     "tags": of_exp("  tags: core\n"),
     "autocast": of_exp("  autocast: fp32\n"),

@@ -120,14 +120,22 @@ def test_wrong_settings(case, tmp_path):
     check_case(case, tmp_path)
 
 
-@pytest.mark.parametrize("line", ["variants: function, method", "operators: __add__", "python_module: nn"])
-def test_tensor_and_its_modules_belong_to_mindtorch(line, tmp_path):
+@pytest.mark.parametrize(
+    "line, hint",
+    [
+        ("variants: function, method", "call it as a function of wavelets: remove 'variants'"),
+        ("operators: __add__", "call it as a function of wavelets: remove 'operators'"),
+        ("python_module: nn", "call it as a function of wavelets: remove 'python_module'"),
+        ("scalar: self", "no loops are compiled of wavelets: remove 'scalar'"),
+    ],
+)
+def test_tensor_and_its_modules_belong_to_mindtorch(line, hint, tmp_path):
     ops = f"- func: add(Tensor self, Tensor other) -> Tensor\n  family: pointwise\n  {line}\n  composite: add\n"
     for name, text in {"pyproject.toml": MINIMAL, "ops.yaml": ops, "derivatives.yaml": "[]\n"}.items():
         (tmp_path / name).write_text(text)
     key = line.partition(":")[0]
     error = f"ops.yaml:3:3: error[E106] '{key}' is for mindtorch's own ops"
-    check_case(Case(key, "", error, f"call it as a function of wavelets: remove '{key}'"), tmp_path)
+    check_case(Case(key, "", error, hint), tmp_path)
 
 
 def test_a_folder_of_other_files_is_not_taken_for_generated_code(tmp_path):

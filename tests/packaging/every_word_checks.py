@@ -398,6 +398,13 @@ def check_modules(ops):
     assert torch.sparse.sum(matrix().to_sparse()).item() == 5
 
 
+@shows("scalar")
+def check_scalar_expressions(ops):
+    """A package has none: mindtorch's ops compute the same with compiled loops and without."""
+    x = matrix()
+    assert torch.allclose(torch.nn.functional.silu(x), x * torch.sigmoid(x))
+
+
 # -------------------- arguments that are written --------------------
 
 

@@ -220,17 +220,20 @@ def elu(
 
 
 @blockwise(arrays=2)
-def elu_backward(
-    out: Array, grad: Array, x: Array, alpha: float, scale: float, input_scale: float, is_result: bool
-) -> None:
-    """The slope is an exponential up to 0, which is in the result, too, if `x` is that of a call in place."""
+def elu_backward(out: Array, grad: Array, x: Array, alpha: float, scale: float, input_scale: float) -> None:
+    """The slope is an exponential up to 0."""
     number = _numbers(x)
-    if is_result:
-        falling = (x + number[float(alpha * scale)]) * number[float(input_scale)]
-    else:
-        falling = np.exp(np.minimum(x, number[0.0]) * number[float(input_scale)])
-        falling *= number[float(alpha * scale * input_scale)]
+    falling = np.exp(np.minimum(x, number[0.0]) * number[float(input_scale)])
+    falling *= number[float(alpha * scale * input_scale)]
     np.copyto(out, where(x <= number[0.0], grad * falling, grad * number[float(scale)]))
+
+
+@blockwise(arrays=2)
+def elu_backward_of_result(out: Array, grad: Array, y: Array, alpha: float, scale: float, input_scale: float) -> None:
+    """The same of the result of a call in place, which has the exponential."""
+    number = _numbers(y)
+    falling = (y + number[float(alpha * scale)]) * number[float(input_scale)]
+    np.copyto(out, where(y <= number[0.0], grad * falling, grad * number[float(scale)]))
 
 
 @blockwise(arrays=1, temporaries=2)

@@ -122,7 +122,7 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         return iterator.arrays[0]
     loop = op.loops.get(plan.dtype)
     if type(loop) is np.ufunc and plan.is_uniform and (plan.numel <= BLOCK or not plan.only_numpy):
-        quiet(_run_ufunc, loop, plan.result_dtype, *iterator.arrays)
+        quiet(_run_ufunc, loop, params, plan.result_dtype, *iterator.arrays)
     elif out is None and loop is not None and plan.numel <= BLOCK and plan.only_numpy:
         quiet(_run_few, loop, plan.dtype, params, *iterator.arrays)
     else:
@@ -246,7 +246,12 @@ def _run(op: Op, iterator: TensorIterator, params: tuple[Any, ...], is_given: bo
     is_ufunc = type(loop) is np.ufunc
     fits = working is dtype and all([each.dtype == dtype for each in arrays[1:]])
     if is_ufunc and working is dtype and plan.numel > BLOCK:
-        iterator.apply(partial(_run_ufunc, loop, plan.result_dtype) if fits else partial(_run_converting, loop, dtype))
+        run = (
+            partial(_run_ufunc, loop, params, plan.result_dtype)
+            if fits
+            else partial(_run_converting, loop, params, dtype)
+        )
+        iterator.apply(run)
         return
     in_one_go = hasattr(loop, "in_one_go")
     others = [each for each in arrays[1:] if not (in_one_go and each is arrays[0])]
@@ -257,17 +262,18 @@ def _run(op: Op, iterator: TensorIterator, params: tuple[Any, ...], is_given: bo
         iterator.apply(partial(_run_part, loop, params, plan, working, shares), BLOCK)
 
 
-def _run_ufunc(ufunc: np.ufunc, dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
+def _run_ufunc(ufunc: np.ufunc, params: tuple[Any, ...], dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
     """Everything in one call; with `casting`, which an output of another dtype than the result needs, it is slower."""
     if out.dtype is dtype:
-        ufunc(*inputs, out=out)
+        ufunc(*inputs, *params, out=out)
     else:
-        ufunc(*inputs, out=out, casting="unsafe")
+        ufunc(*inputs, *params, out=out, casting="unsafe")
 
 
-def _run_converting(ufunc: np.ufunc, dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
+def _run_converting(ufunc: np.ufunc, params: tuple[Any, ...], dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
     """Everything in one call: NumPy converts as it goes, a few thousand elements at a time."""
-    ufunc(*inputs, out=out, casting="unsafe", signature=(dtype,) * ufunc.nin + (None,) * ufunc.nout)
+    signature = (dtype,) * ufunc.nin + (None,) * ufunc.nout
+    ufunc(*inputs, *params, out=out, casting="unsafe", signature=signature)
 
 
 def _run_part(

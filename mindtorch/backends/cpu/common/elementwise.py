@@ -6,7 +6,7 @@ through `compute`, on an iterator, which gives the same result.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial, wraps
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from mindtorch._core.promotion import FLOAT
 from mindtorch._support.float_errors import run_quietly
 from mindtorch._support.numpy_functions import copyto, may_share_memory
 from mindtorch.backends.cpu.common.computing import Loop, Op, compute
+from mindtorch.backends.cpu.compiled.choice import decide, is_undecided
 from mindtorch.iterator import BLOCK
 from mindtorch.iterator.constants import CONSTANTS
 
@@ -25,6 +26,30 @@ Array = np.ndarray
 # -------------------- kernels --------------------
 
 
+def _made_when_called(factory: Callable[[Op], Callable[..., Array]]) -> Callable[[Op], Callable[..., Array]]:
+    """A kernel keeps the loops that it finds in the op. So it is made at the first call of an op of which it is known
+    only then which loops it has."""
+
+    @wraps(factory)
+    def make(op: Op) -> Callable[..., Array]:
+        if not is_undecided(op.loops):
+            return factory(op)
+
+        @cache
+        def made() -> Callable[..., Array]:
+            decide(op.loops)
+            return factory(op)
+
+        def first(*args: Any, **kwargs: Any) -> Array:
+            return made()(*args, **kwargs)
+
+        first.computes, first.made = op, made
+        return first
+
+    return make
+
+
+@_made_when_called
 def unary(op: Op) -> Callable[..., Array]:
     """A kernel of one operand."""
     fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes
@@ -64,6 +89,7 @@ def _plain_unary(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Arra
     return plain
 
 
+@_made_when_called
 def binary(op: Op) -> Callable[..., Array]:
     """A kernel of an array and an array or a Python number."""
     fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes

@@ -9,6 +9,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, co
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.numbers import LARGEST, checked_number, parameter, wide_parameter
 from mindtorch.backends.cpu.common.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.backends.cpu.pointwise.choosing import clamp
 from mindtorch.iterator import check_same_dtype
 
@@ -29,18 +30,26 @@ _NO_THRESHOLD = not_implemented("threshold_cpu", BOOL, *COMPLEX)
 _THRESHOLD = Op(loops(arithmetic.threshold, REAL_NUMBERS), refusals=_NO_THRESHOLD, check_overlap=False)
 _THRESHOLD_BACKWARD = Op(loops(arithmetic.threshold_backward, REAL_NUMBERS), refusals=_NO_THRESHOLD)
 _HARDTANH_BACKWARD = Op(
-    loops(arithmetic.hardtanh_backward, FLOATS), refusals=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING)
+    compiled("hardtanh_backward", loops(arithmetic.hardtanh_backward, FLOATS)),
+    refusals=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING),
 )
-_LEAKY_RELU = Op(loops(arithmetic.leaky_relu, FLOATS), refusals=not_implemented("leaky_relu_cpu", *ONLY_FLOATING))
+_LEAKY_RELU = Op(
+    compiled("leaky_relu", loops(arithmetic.leaky_relu, FLOATS)),
+    refusals=not_implemented("leaky_relu_cpu", *ONLY_FLOATING),
+)
 _LEAKY_RELU_BACKWARD = Op(
     loops(arithmetic.leaky_relu_backward, FLOATS), refusals=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING)
 )
 
-_HARDSHRINK = Op(loops(arithmetic.hardshrink, FLOATS), refusals=not_implemented("hardshrink_cpu", *ONLY_FLOATING))
-_HARDSHRINK_BACKWARD = Op(
-    loops(arithmetic.hardshrink_backward, FLOATS), refusals=not_implemented("shrink_backward_cpu", *ONLY_FLOATING)
+_HARDSHRINK = Op(
+    compiled("hardshrink", loops(arithmetic.hardshrink, FLOATS)),
+    refusals=not_implemented("hardshrink_cpu", *ONLY_FLOATING),
 )
-_SOFTSHRINK = Op(loops(arithmetic.softshrink, FLOATS))
+_HARDSHRINK_BACKWARD = Op(
+    compiled("hardshrink_backward", loops(arithmetic.hardshrink_backward, FLOATS)),
+    refusals=not_implemented("shrink_backward_cpu", *ONLY_FLOATING),
+)
+_SOFTSHRINK = Op(compiled("softshrink", loops(arithmetic.softshrink, FLOATS)))
 _prelu = binary(Op(loops(arithmetic.prelu, FLOATS), refusals=not_implemented("prelu_cpu", *ONLY_FLOATING)))
 
 
@@ -124,10 +133,12 @@ def leaky_relu_backward(
 
 _NO_GELU = not_implemented("GeluKernelImpl", *ONLY_FLOATING)
 _NO_GELU_BACKWARD = not_implemented("GeluBackwardKernelImpl", *ONLY_FLOATING)
-_GELU = unary(Op(loops(activations.gelu, FLOATS), refusals=_NO_GELU))
-_GELU_TANH = unary(Op(loops(activations.gelu_tanh, FLOATS), refusals=_NO_GELU))
-_GELU_BACKWARD = Op(loops(activations.gelu_backward, FLOATS), refusals=_NO_GELU_BACKWARD)
-_GELU_TANH_BACKWARD = Op(loops(activations.gelu_tanh_backward, FLOATS), refusals=_NO_GELU_BACKWARD)
+_GELU = unary(Op(compiled("gelu", loops(activations.gelu, FLOATS)), refusals=_NO_GELU))
+_GELU_TANH = unary(Op(compiled("gelu_tanh", loops(activations.gelu_tanh, FLOATS)), refusals=_NO_GELU))
+_GELU_BACKWARD = Op(compiled("gelu_backward", loops(activations.gelu_backward, FLOATS)), refusals=_NO_GELU_BACKWARD)
+_GELU_TANH_BACKWARD = Op(
+    compiled("gelu_backward_tanh", loops(activations.gelu_tanh_backward, FLOATS)), refusals=_NO_GELU_BACKWARD
+)
 
 
 def gelu(input: Array, approximate: str = "none", out: Array | None = None) -> Array:
@@ -139,33 +150,55 @@ def gelu_backward(grad_output: Array, input: Array, approximate: str = "none", o
     return compute(op, (grad_output, input), out)
 
 
-silu = unary(Op(loops(activations.silu, _FLOAT_OR_COMPLEX), refusals=not_implemented("silu_cpu", *INTEGRAL_OR_BOOL)))
+silu = unary(
+    Op(
+        compiled("silu", loops(activations.silu, _FLOAT_OR_COMPLEX)),
+        refusals=not_implemented("silu_cpu", *INTEGRAL_OR_BOOL),
+    )
+)
 _SILU_BACKWARD = Op(
-    loops(activations.silu_backward, _FLOAT_OR_COMPLEX),
+    compiled("silu_backward", loops(activations.silu_backward, _FLOAT_OR_COMPLEX)),
     refusals=not_implemented("silu_backward_cpu", *INTEGRAL_OR_BOOL),
 )
-mish = unary(Op(loops(activations.mish, FLOATS), refusals=not_implemented("mish_cpu", *ONLY_FLOATING)))
-hardswish = unary(Op(loops(activations.hardswish, FLOATS), refusals=not_implemented("hardswish_cpu", *ONLY_FLOATING)))
+mish = unary(
+    Op(compiled("mish", loops(activations.mish, FLOATS)), refusals=not_implemented("mish_cpu", *ONLY_FLOATING))
+)
+hardswish = unary(
+    Op(
+        compiled("hardswish", loops(activations.hardswish, FLOATS)),
+        refusals=not_implemented("hardswish_cpu", *ONLY_FLOATING),
+    )
+)
 hardsigmoid = unary(
-    Op(loops(activations.hardsigmoid, FLOATS), refusals=not_implemented("hardsigmoid_cpu", *ONLY_FLOATING))
+    Op(
+        compiled("hardsigmoid", loops(activations.hardsigmoid, FLOATS)),
+        refusals=not_implemented("hardsigmoid_cpu", *ONLY_FLOATING),
+    )
 )
 _HARDSWISH_BACKWARD = Op(
-    loops(activations.hardswish_backward, FLOATS), refusals=not_implemented("hardswish_backward_cpu", *ONLY_FLOATING)
+    compiled("hardswish_backward", loops(activations.hardswish_backward, FLOATS)),
+    refusals=not_implemented("hardswish_backward_cpu", *ONLY_FLOATING),
 )
 _HARDSIGMOID_BACKWARD = Op(
-    loops(activations.hardsigmoid_backward, FLOATS), refusals=not_implemented("hardsigmoid_backward", *ONLY_FLOATING)
+    compiled("hardsigmoid_backward", loops(activations.hardsigmoid_backward, FLOATS)),
+    refusals=not_implemented("hardsigmoid_backward", *ONLY_FLOATING),
 )
 _LOG_SIGMOID_BACKWARD = Op(
-    loops(activations.log_sigmoid_backward, FLOATS),
+    compiled("log_sigmoid_backward", loops(activations.log_sigmoid_backward, FLOATS)),
     refusals=not_implemented("log_sigmoid_backward_cpu", *ONLY_FLOATING),
 )
-_ELU_BACKWARD = Op(
-    loops(activations.elu_backward, FLOATS), refusals=not_implemented("elu_backward_cpu", *ONLY_FLOATING)
+_NO_ELU_BACKWARD = not_implemented("elu_backward_cpu", *ONLY_FLOATING)
+_ELU_BACKWARD = Op(compiled("elu_backward", loops(activations.elu_backward, FLOATS)), refusals=_NO_ELU_BACKWARD)
+_ELU_BACKWARD_OF_RESULT = Op(
+    compiled("elu_backward_is_result", loops(activations.elu_backward_of_result, FLOATS)), refusals=_NO_ELU_BACKWARD
 )
-_ELU = Op(loops(activations.elu, FLOATS), refusals=not_implemented("elu_cpu", *ONLY_FLOATING))
-_SOFTPLUS = Op(loops(activations.softplus, FLOATS), refusals=not_implemented("softplus_cpu", *ONLY_FLOATING))
+_ELU = Op(compiled("elu", loops(activations.elu, FLOATS)), refusals=not_implemented("elu_cpu", *ONLY_FLOATING))
+_SOFTPLUS = Op(
+    compiled("softplus", loops(activations.softplus, FLOATS)), refusals=not_implemented("softplus_cpu", *ONLY_FLOATING)
+)
 _SOFTPLUS_BACKWARD = Op(
-    loops(activations.softplus_backward, FLOATS), refusals=not_implemented("softplus_backward_cpu", *ONLY_FLOATING)
+    compiled("softplus_backward", loops(activations.softplus_backward, FLOATS)),
+    refusals=not_implemented("softplus_backward_cpu", *ONLY_FLOATING),
 )
 
 
@@ -193,7 +226,8 @@ def elu_backward(
             "caused by calling in-place forward function with a negative slope, please call out-of-place version "
             "instead."
         )
-    return compute(_ELU_BACKWARD, (grad_output, self_or_result), out, alpha, scale, input_scale, is_result)
+    op = _ELU_BACKWARD_OF_RESULT if is_result else _ELU_BACKWARD
+    return compute(op, (grad_output, self_or_result), out, alpha, scale, input_scale)
 
 
 def celu(input: Array, alpha: float = 1.0, out: Array | None = None) -> Array:

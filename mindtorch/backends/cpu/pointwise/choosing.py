@@ -17,6 +17,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS, NUMBERS, REAL_NUMBER
 from mindtorch.backends.cpu.common.elementwise import are_plain, binary
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand
 
 Array = np.ndarray
@@ -206,18 +207,21 @@ def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:
 
 # -------------------- three operands --------------------
 
+_LERP_LOOPS = compiled("lerp_Tensor", loops(arithmetic.lerp, _FLOAT_OR_COMPLEX))
 _LERP_BY_NUMBER = Op(
-    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
+    _LERP_LOOPS,
     compute_dtype=first,
     refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
     exact_numbers=True,
     plain_numbers=True,
 )
 _NO_LERP = not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL)
-_LERP_BY_0_DIM = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP)
-_LERP = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP, same_dtype_out=True)
-_ADDCMUL = Op(loops(arithmetic.addcmul, NUMBERS), refusals=not_implemented("addcmul_cpu_out", BOOL))
-_ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
+_LERP_BY_0_DIM = Op(_LERP_LOOPS, refusals=_NO_LERP)
+_LERP = Op(_LERP_LOOPS, refusals=_NO_LERP, same_dtype_out=True)
+_ADDCMUL = Op(
+    compiled("addcmul", loops(arithmetic.addcmul, NUMBERS)), refusals=not_implemented("addcmul_cpu_out", BOOL)
+)
+_ADDCDIV = Op(compiled("addcdiv", loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX)))
 
 
 def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:

@@ -34,6 +34,7 @@ from mindtorch.backends.cpu.common.refusals import (
     not_implemented,
     refused,
 )
+from mindtorch.backends.cpu.compiled.choice import compiled
 
 Array = np.ndarray
 Number = complex
@@ -126,7 +127,7 @@ isneginf = _question(
 )
 
 _COPY = Op(loops(arithmetic.copy, INTEGRAL_OR_BOOL))
-_NAN_TO_NUM = Op(loops(parts.nan_to_num, (*FLOATS, *COMPLEX)))
+_NAN_TO_NUM = Op(compiled("nan_to_num", loops(parts.nan_to_num, (*FLOATS, *COMPLEX))))
 
 
 def nan_to_num(
@@ -207,7 +208,9 @@ logaddexp = binary(
         refusals=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
     )
 )
-logaddexp2 = binary(Op(loops(np.logaddexp2, FLOATS), refusals=not_implemented("logaddexp2_cpu", *ONLY_FLOATING)))
+logaddexp2 = binary(
+    Op(compiled("logaddexp2", loops(np.logaddexp2, FLOATS)), refusals=not_implemented("logaddexp2_cpu", *ONLY_FLOATING))
+)
 _LOGIT = Op(loops(parts.logit, FLOATS), int_to_float, refusals=not_implemented("logit_cpu", *COMPLEX))
 
 

@@ -19,6 +19,7 @@ from mindtorch.backends.cpu.common.refusals import (
     not_implemented,
     refused,
 )
+from mindtorch.backends.cpu.compiled.choice import compiled
 
 Array = np.ndarray
 Number = complex
@@ -114,15 +115,20 @@ tanh = _analytic(np.tanh)
 asinh = _analytic(np.arcsinh)
 acosh = _analytic(np.arccosh)
 atanh = _analytic(np.arctanh)
-sigmoid = unary(Op(loops(activations.sigmoid, FLOATS) | loops(activations.sigmoid_of_complex, COMPLEX), int_to_float))
+sigmoid = unary(
+    Op(
+        compiled("sigmoid", loops(activations.sigmoid, FLOATS)) | loops(activations.sigmoid_of_complex, COMPLEX),
+        int_to_float,
+    )
+)
 atan2 = binary(Op(loops(np.arctan2, FLOATS), int_to_float, refusals=not_implemented("atan2_cpu", *COMPLEX)))
 
 _TANH_BACKWARD = Op(
-    loops(activations.tanh_backward, _FLOAT_OR_COMPLEX),
+    compiled("tanh_backward", loops(activations.tanh_backward, _FLOAT_OR_COMPLEX)),
     refusals=not_implemented("tanh_backward_cpu", *INTEGRAL_OR_BOOL),
 )
 _SIGMOID_BACKWARD = Op(
-    loops(activations.sigmoid_backward, _FLOAT_OR_COMPLEX),
+    compiled("sigmoid_backward", loops(activations.sigmoid_backward, _FLOAT_OR_COMPLEX)),
     refusals=not_implemented("sigmoid_backward_cpu", *INTEGRAL_OR_BOOL),
 )
 

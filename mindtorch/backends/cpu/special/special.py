@@ -15,6 +15,7 @@ from mindtorch.backends.cpu.common.blockwise import blockwise
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.refusals import not_implemented
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.backends.cpu.special.bessel import hurwitz
 from mindtorch.iterator.constants import kept_constant
 
@@ -23,8 +24,8 @@ scipy_special = lazy("scipy.special")
 Array = np.ndarray
 
 
-def _special(function: Any, refusing_kernel: str) -> Any:
-    return unary(Op(loops(function, FLOATS), int_to_float, refusals=not_implemented(refusing_kernel, *COMPLEX)))
+def _special(of_floats: dict[Any, Any], refusing_kernel: str) -> Any:
+    return unary(Op(of_floats, int_to_float, refusals=not_implemented(refusing_kernel, *COMPLEX)))
 
 
 def _erfc(x: Array, out: Array | None = None) -> Array:
@@ -159,13 +160,15 @@ def _xlogy(x: Array, y: Array, out: Array | None = None) -> Array:
     return result
 
 
-erf = _special(activations.erf, "erf_vml_cpu")
-erfc = _special(_erfc, "erfc_vml_cpu")
-erfinv = _special(_erfinv, "erfinv_vml_cpu")
-lgamma = _special(_lgamma, "lgamma_vml_cpu")
-digamma = _special(_digamma, "digamma")
-xlogy = binary(Op(loops(_xlogy, FLOATS), int_to_float, refusals=not_implemented("xlogy_cpu", *COMPLEX)))
-_trigamma_kernel = _special(_trigamma, "trigamma")
+erf = _special(compiled("erf", loops(activations.erf, FLOATS)), "erf_vml_cpu")
+erfc = _special(compiled("erfc", loops(_erfc, FLOATS)), "erfc_vml_cpu")
+erfinv = _special(loops(_erfinv, FLOATS), "erfinv_vml_cpu")
+lgamma = _special(loops(_lgamma, FLOATS), "lgamma_vml_cpu")
+digamma = _special(loops(_digamma, FLOATS), "digamma")
+xlogy = binary(
+    Op(compiled("xlogy_Tensor", loops(_xlogy, FLOATS)), int_to_float, refusals=not_implemented("xlogy_cpu", *COMPLEX))
+)
+_trigamma_kernel = _special(loops(_trigamma, FLOATS), "trigamma")
 _POLYGAMMA = Op(loops(_polygamma, FLOATS), int_to_float, refusals=not_implemented("polygamma", *COMPLEX))
 
 

@@ -1,0 +1,76 @@
+"""Which loops an op has: NumPy's, or compiled ones from its first call on.
+
+That is decided once, when one of its loops is first called, and holds as long as the process: what an op computes does
+not change while a program runs. Until then nothing of llvmlite is imported.
+"""
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from mindtorch._core.promotion import DOUBLE, FLOAT
+from mindtorch._support.lazy import lazy
+from mindtorch.backends.cpu.compiled import settings
+
+loading = lazy("mindtorch.backends.cpu.compiled.loading")
+
+Loop = Callable[..., Any]
+
+_lock = Lock()
+_numpy_loops: dict[str, Mapping[np.dtype[Any], Loop]] = {}
+_decisions: dict[str, bool] = {}
+
+
+def compiled(name: str, loops: Mapping[np.dtype[Any], Loop]) -> dict[np.dtype[Any], Loop]:
+    """The loops of an op, of which those for float32 and float64 are the expression of this name, if it is compiled."""
+    _numpy_loops[name] = loops
+    found = dict(loops)
+    if settings.mode() != "0":
+        Undecided(name, found)
+    return found
+
+
+class Undecided:
+    """Stands for two loops until one of them is called."""
+
+    def __init__(self, name: str, loops: dict[np.dtype[Any], Loop]) -> None:
+        self._name, self._loops = name, loops
+        self._of_numpy = {dtype: loops[dtype] for dtype in (FLOAT, DOUBLE)}
+        loops.update(dict.fromkeys(self._of_numpy, self))
+
+    def decide(self) -> None:
+        with _lock:
+            if self._loops[FLOAT] is self:
+                self._loops.update(self._chosen())
+
+    def _chosen(self) -> dict[np.dtype[Any], Loop]:
+        found = loading.find(self._name) if settings.is_on() else None
+        _decisions[self._name] = found is not None
+        return self._of_numpy if found is None else dict.fromkeys(self._of_numpy, found)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.decide()
+        return self._loops[args[0].dtype](*args, **kwargs)
+
+
+def decide(loops: Mapping[np.dtype[Any], Loop]) -> None:
+    """Decides about the loops of an op before one is called."""
+    loop = loops.get(FLOAT)
+    if type(loop) is Undecided:
+        loop.decide()
+
+
+def is_undecided(loops: Mapping[np.dtype[Any], Loop]) -> bool:
+    return type(loops.get(FLOAT)) is Undecided
+
+
+def numpy_loops() -> dict[str, Mapping[np.dtype[Any], Loop]]:
+    """What the expressions are compared with: NumPy's loops, of the modules of kernels that were imported."""
+    return dict(_numpy_loops)
+
+
+def decisions() -> dict[str, bool]:
+    """The expressions that were asked for, and whether each is compiled."""
+    return dict(_decisions)

@@ -1,0 +1,41 @@
+"""The scalar expressions of ops.yaml, from the modules that the generator has written for them."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pkgutil import get_data
+from types import ModuleType
+from typing import Any, NamedTuple
+
+_PACKAGE = "mindtorch._generated.kernels.cpu"
+
+
+class Expression(NamedTuple):
+    """`function(m, *operands, **choices)`, where `m` has the functions that it calls."""
+
+    function: Callable[..., Any]
+    operands: tuple[str, ...]
+    choices: dict[str, Any] = {}
+
+    def of(self, m: ModuleType, *operands: Any) -> Any:
+        return self.function(m, **dict(zip(self.operands, operands)), **self.choices)
+
+
+@cache
+def families() -> dict[str, str]:
+    """Which module has which expression."""
+    return import_module(_PACKAGE).FAMILIES
+
+
+def names() -> list[str]:
+    return sorted(families())
+
+
+def expression(name: str) -> Expression:
+    module = import_module(f"{_PACKAGE}.{families()[name]}")
+    return Expression(*module.EXPRESSIONS[name])
+
+
+def source(name: str) -> bytes:
+    """The text that the expression is in."""
+    return get_data(_PACKAGE, f"{families()[name]}.py") or b""

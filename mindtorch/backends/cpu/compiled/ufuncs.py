@@ -1,0 +1,38 @@
+"""A `np.ufunc` from the addresses of inner loops, through NumPy's C interface: it costs what NumPy's own cost."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy._core import _multiarray_umath
+
+_FROM_FUNCTIONS = 1  # the place of PyUFunc_FromFuncAndData in the table of NumPy's C functions for ufuncs
+_NO_IDENTITY = -1
+
+_pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_in.restype, _pointer_in.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_table = ctypes.cast(_pointer_in(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+_make = ctypes.PYFUNCTYPE(
+    ctypes.py_object,
+    *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p),  # loops, what each is handed, the dtypes of each
+    *(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int),  # their number, inputs, outputs, identity
+    *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int),  # name, docstring, an old flag
+)(_table[_FROM_FUNCTIONS])
+
+_kept: list[Any] = []  # NumPy keeps no copies of what it is given here, and the ufuncs stay as long as the process
+
+
+def ufunc(name: str, loops: Sequence[tuple[np.dtype[Any], int]], operands: int, owner: Any) -> np.ufunc:
+    """A ufunc of so many operands of one dtype, with a loop, by its address, for each of some dtypes.
+
+    `owner` is what has to stay for the addresses to be valid.
+    """
+    functions = (ctypes.c_void_p * len(loops))(*[address for _, address in loops])
+    data = (ctypes.c_void_p * len(loops))()
+    types = bytes([dtype.num for dtype, _ in loops for _ in range(operands + 1)])
+    texts = name.encode(), b""
+    _kept.append((owner, functions, data, types, texts))
+    return _make(
+        ctypes.addressof(functions), ctypes.addressof(data), types, len(loops), operands, 1, _NO_IDENTITY, *texts, 0
+    )
