@@ -47,6 +47,21 @@ def test_grid_sample_at_the_edges(padding, align_corners):
     assert_same(sampled)
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("images", [0, 1, 3])
+def test_grid_sample_of_few_images(images, mode):
+    """All images at once, one alone, and none, which has gradients, too."""
+    numbers = np.random.default_rng(images)
+    arrays = numbers.normal(size=(images, 2, 4, 3)), numbers.uniform(-1.2, 1.2, (images, 3, 2, 2))
+
+    def sampled(T):
+        x, grid = (T.from_numpy(each).requires_grad_() for each in arrays)
+        result = T.nn.functional.grid_sample(x, grid, mode, align_corners=False)
+        return result, T.autograd.grad(weighted(T, result), (x, grid))
+
+    assert_same(sampled)
+
+
 @pytest.mark.parametrize("align_corners", [True, False])
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("mode, dims", [("bilinear", 2), ("bilinear", 3), ("nearest", 2), ("bicubic", 2)])

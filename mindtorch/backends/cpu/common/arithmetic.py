@@ -285,11 +285,11 @@ def relu(x: Array, out: Array | None = None) -> Array:
 
 @blockwise(arrays=2)
 def threshold(out: Array, x: Array, other: Array, threshold: float, value: float) -> None:
-    limit, least = kept_constant(threshold, x.dtype), kept_constant(value, x.dtype)
-    if x.size > _FEW:
-        pick(x <= limit, np.full_like(other, least), other, out)
+    number = x.dtype.type
+    if x.size > WRITTEN_OVER:
+        pick(x <= number(threshold), np.full_like(other, number(value)), other, out)
     else:
-        copyto(out, where(x <= limit, least, other))
+        copyto(out, where(x <= kept_constant(threshold, x.dtype), kept_constant(value, x.dtype), other))
 
 
 @blockwise(arrays=2)

@@ -146,7 +146,7 @@ def _framed(input: Array) -> Array:
 
 def _unframed(framed: Array, shape: tuple[int, ...]) -> Array:
     whole = framed.reshape(*shape[:2], *[size + 2 for size in shape[2:]])
-    return np.ascontiguousarray(whole[(..., *[slice(1, -1)] * (len(shape) - 2))])
+    return whole[(..., *[slice(1, -1)] * (len(shape) - 2))].copy()
 
 
 def _spread(grad: Array, indices: Array, weights: Array, target: Array) -> None:
