@@ -27,8 +27,10 @@ Form = Literal[
 LAYERS = tuple(
     "conv pooling normalization padding resampling recurrent embedding attention dropout quantization".split()
 )
+# Those of ops on single elements; the first one has the functions of one number.
+POINTWISE = ("pointwise", "arithmetic", "comparison", "bitwise", "activation")
 FAMILIES = (
-    *"pointwise reduction view indexing linalg".split(), *LAYERS,
+    *POINTWISE, *"reduction view indexing linalg".split(), *LAYERS,
     *"optim loss random factory fft special sparse foreach".split(),
 )  # fmt: skip
 # Those that mindtorch's ops were in before: other packages, and earlier revisions, have them.

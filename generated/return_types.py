@@ -6,15 +6,6 @@ from mindtorch._core.named_result import NamedResult
 from mindtorch._core.tensor import Tensor
 
 
-class log_sigmoid_forward(NamedResult):
-    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
-
-    __slots__ = ()
-
-    output: Tensor
-    buffer: Tensor
-
-
 class frexp(NamedResult):
     """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
 
@@ -31,6 +22,15 @@ class frexp_out(NamedResult):
 
     mantissa: Tensor
     exponent: Tensor
+
+
+class log_sigmoid_forward(NamedResult):
+    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
+
+    __slots__ = ()
+
+    output: Tensor
+    buffer: Tensor
 
 
 class max(NamedResult):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..aclnn_signature import Signature
 from ..errors import Problems, did_you_mean, did_you_mean_op
+from ..keys import POINTWISE
 from ..model import FunctionSchema, Model, Op
 from ..project import Project
 from .relatives import Profile, Relative, closest, entries
@@ -67,7 +68,7 @@ class Draft:
     def pointwise_relative(self) -> Op | None:
         """The relative if both ops are pointwise: then its rules fit any number of tensors."""
         op = self.relative_op
-        is_pointwise = op is not None and op.family == self.family == "pointwise" and op.kind == self.schema.kind
+        is_pointwise = op is not None and op.family == self.family in POINTWISE and op.kind == self.schema.kind
         return op if is_pointwise and len(self.schema.returns) == 1 else None
 
     @property

@@ -5,7 +5,11 @@
 from types import FunctionType
 
 from mindtorch._generated.registry import (
+    activation,
+    arithmetic,
     attention,
+    bitwise,
+    comparison,
     conv,
     dropout,
     embedding,
@@ -37,6 +41,10 @@ from mindtorch.dispatch.shown_signature import show_signatures
 
 FAMILIES = (
     pointwise,
+    arithmetic,
+    comparison,
+    bitwise,
+    activation,
     reduction,
     view,
     indexing,
@@ -69,7 +77,7 @@ for family in FAMILIES:
     own = {name: value for name, value in vars(family.functions).items() if isinstance(value, FunctionType)}
     show_signatures(own.values())
     vars(ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
-register_old_calls(pointwise.OLD_CALLS)
+register_old_calls(arithmetic.OLD_CALLS)
 register_old_calls(linalg.OLD_CALLS)
 
 # Puts the methods on Tensor, which know their ops.

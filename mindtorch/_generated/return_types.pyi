@@ -7,16 +7,6 @@ from typing_extensions import Self
 
 from mindtorch._core.tensor import Tensor
 
-class log_sigmoid_forward(tuple[Tensor, Tensor]):
-    @property
-    def output(self) -> Tensor: ...
-    @property
-    def buffer(self) -> Tensor: ...
-    def __new__(cls, parts: Sequence[Tensor], by_name: Any = None) -> Self: ...
-    n_fields: ClassVar[int]
-    n_sequence_fields: ClassVar[int]
-    n_unnamed_fields: ClassVar[int]
-
 class frexp(tuple[Tensor, Tensor]):
     @property
     def mantissa(self) -> Tensor: ...
@@ -32,6 +22,16 @@ class frexp_out(tuple[Tensor, Tensor]):
     def mantissa(self) -> Tensor: ...
     @property
     def exponent(self) -> Tensor: ...
+    def __new__(cls, parts: Sequence[Tensor], by_name: Any = None) -> Self: ...
+    n_fields: ClassVar[int]
+    n_sequence_fields: ClassVar[int]
+    n_unnamed_fields: ClassVar[int]
+
+class log_sigmoid_forward(tuple[Tensor, Tensor]):
+    @property
+    def output(self) -> Tensor: ...
+    @property
+    def buffer(self) -> Tensor: ...
     def __new__(cls, parts: Sequence[Tensor], by_name: Any = None) -> Self: ...
     n_fields: ClassVar[int]
     n_sequence_fields: ClassVar[int]

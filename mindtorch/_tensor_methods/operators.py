@@ -10,7 +10,7 @@ from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor, as_operand, extend_tensor
 from mindtorch._functions import printing
 from mindtorch._functions.indexing import getitem, setitem
-from mindtorch._generated.ops import pointwise
+from mindtorch._generated.ops import comparison
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.methods import as_operator
@@ -46,7 +46,7 @@ def _equal_to_array(function: Any, overloads: Any, args: tuple, kwargs: dict) ->
 class Equality:
     """`x == y`."""
 
-    __eq__: Callable[..., Tensor] = as_operator(pointwise.eq, _equal_to_array)
+    __eq__: Callable[..., Tensor] = as_operator(comparison.eq, _equal_to_array)
 
 
 @extend_tensor

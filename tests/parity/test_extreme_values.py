@@ -10,6 +10,7 @@ import pytest
 import torch as peer
 
 import mindtorch
+from codegen.keys import POINTWISE
 from tests.harness import function_of, outcome, to_numpy
 from tests.parity.extreme_values import (
     ALLOWED,
@@ -61,7 +62,7 @@ LEFT_OUT = ("polynomial", "lcm")
 OPS = {
     op.name: op
     for op in torch_ops()
-    if op.family in ("pointwise", "special")
+    if op.family in (*POINTWISE, "special")
     and 1 <= len(tensors_of(op)) <= 3
     and not any(part in op.name for part in LEFT_OUT)
     and list(choices(op))

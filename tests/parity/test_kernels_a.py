@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import mindtorch
+from codegen.keys import POINTWISE
 from mindtorch._core import geometry
 from tests.harness import cpu_kernels
 
@@ -27,7 +28,7 @@ TOLERANCES = {
 }
 
 
-pointwise, reduction, special = cpu_kernels("pointwise"), cpu_kernels("reduction"), cpu_kernels("special")
+pointwise, reduction, special = cpu_kernels(*POINTWISE), cpu_kernels("reduction"), cpu_kernels("special")
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import mindtorch
+from codegen.keys import POINTWISE
 from tests.harness import arguments_of, error_difference, function_of, model, outcome, samples_of, tensors_in
 from tests.parity.peer import runs_in_torch
 from tests.samples import TensorSpec
@@ -119,7 +120,7 @@ def test_refused_at_the_call(op, target):
 IN_PLACE = [
     op
     for op in model().ops.values()
-    if op.kind == "inplace" and op.family == "pointwise" and [each.name for each in op.schema.inputs] == ["self"]
+    if op.kind == "inplace" and op.family in POINTWISE and [each.name for each in op.schema.inputs] == ["self"]
 ]
 
 

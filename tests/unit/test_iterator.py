@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codegen.keys import POINTWISE
 from mindtorch import iterator
 from mindtorch._core import geometry
 from mindtorch._support.float_errors import quiet
 from mindtorch.iterator.constants import CONSTANTS
 from tests.harness import cpu_kernels
 
-pointwise = cpu_kernels("pointwise")
+pointwise = cpu_kernels(*POINTWISE)
 
 FLOAT = np.dtype(np.float32)
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import mindtorch
+from codegen.keys import POINTWISE
 from mindtorch.iterator import Builder, TensorIterator, TensorIteratorConfig
 from tests.harness import cpu_kernels
 from tests.random_layouts import outcome, part_of, random_layout, random_shape
 
-pointwise = cpu_kernels("pointwise")
+pointwise = cpu_kernels(*POINTWISE)
 
 CASES = 1000
 DTYPES = ("bool", "uint8", "int64", "float32", "float32", "float32", "float64", "complex64")

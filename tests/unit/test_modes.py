@@ -7,7 +7,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch._core import state
-from mindtorch._generated.ops import pointwise
+from mindtorch._generated.ops import arithmetic
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.utils._python_dispatch import (
     TorchDispatchMode,
@@ -30,9 +30,9 @@ def test_nothing_is_left_behind():
     before = state.interceptors
     with Counting() as mode:
         torch.ones(2) * 2
-        assert pointwise._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before + 1
+        assert arithmetic._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before + 1
     assert mode.seen == ["aten.ones.default", "aten.mul.Tensor"]
-    assert pointwise._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before
+    assert arithmetic._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before
     assert not state.thread.below_autograd and state.thread.dispatched is None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from codegen.keys import POINTWISE
 from mindtorch._support.float_errors import quiet
 from mindtorch.overrides import TorchFunctionMode
 from tests.harness import arguments_of, dtypes_of, function_of, outcome, sampled_ops, samples_of, tensors_in, to_numpy
@@ -50,7 +51,7 @@ def samples(op: Any, dtype: str) -> Iterator[Sample]:
     all_of_them = [each for each in samples_of(op, dtype) if not each.refusal]
     count = 2 if dtype == "float32" else 1
     yield from all_of_them[:: -(-len(all_of_them) // count) or 1]
-    if op.family in ("pointwise", "special") and dtype == "float32" and all_of_them:
+    if op.family in (*POINTWISE, "special") and dtype == "float32" and all_of_them:
         last = all_of_them[-1]
         yield replace(last, args=tuple([enlarged(each) for each in last.args]))
 

@@ -8,9 +8,6 @@ from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import new
 from mindtorch.backends.npu.choosing import angle as angle
 from mindtorch.backends.npu.choosing import copysign as copysign
-from mindtorch.backends.npu.choosing import fmax as fmax
-from mindtorch.backends.npu.choosing import fmin as fmin
-from mindtorch.backends.npu.choosing import lcm as lcm
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed, remembered
 from mindtorch.dispatch.registry import kernel_table

@@ -1,38 +1,11 @@
-"""Pointwise ops that are written in other ops: numbers where a tensor is expected, squares, conjugates."""
+"""Functions of single elements that are written in other ops."""
 
 from __future__ import annotations
 
-import math
-
-from mindtorch._core.dtype import bool as boolean
-from mindtorch._core.dtype import complex128, float64
-from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.history import check_recorded_write, mark_written
 from mindtorch.autograd._engine.outputs import write_out
-from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
-
-Number = bool | int | float | complex
-
-
-# -------------------- a number as the second operand --------------------
-
-
-# -------------------- a number as the first operand --------------------
-
-
-def _chosen(number: Number, tensor: Tensor) -> Tensor:
-    """The number as an element of the result, into which it must fit."""
-    return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
-
-
-def where_scalar(condition: Tensor, input: Number, other: Number) -> Tensor:
-    dtype = result_type(input, other)
-    chosen = [ops.scalar_tensor(number, dtype=dtype, device=condition.device) for number in (input, other)]
-    return ops.where(condition, *chosen)
-
 
 # -------------------- other ops --------------------
 
@@ -49,109 +22,3 @@ def conj_physical_out(input: Tensor, out: Tensor) -> Tensor:
     if out.dtype is not input.dtype:
         raise RuntimeError(f"Found dtype {out.dtype.storage_name} but expected {input.dtype.storage_name}")
     return write_out(out, ops._conj_physical(input))
-
-
-# -------------------- powers in double precision --------------------
-
-
-def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
-    return ops.pow(*_in_double(input, exponent))
-
-
-def float_power_(input: Tensor, exponent: Tensor | Number) -> Tensor:
-    dtype = _double_of(input, exponent)
-    if input.dtype is not dtype:
-        raise _unfit("base given to float_power_", input, dtype)
-    return input.pow_(_in_double(input, exponent)[1])
-
-
-def float_power_out(input: Tensor | Number, exponent: Tensor | Number, out: Tensor) -> Tensor:
-    dtype = _double_of(input, exponent)
-    if out.dtype is not dtype:
-        raise _unfit("output given to float_power", out, dtype)
-    return write_out(out, ops.pow(*_in_double(input, exponent)))
-
-
-def _double_of(*operands: Tensor | Number) -> Dtype:
-    is_complex = any(each.is_complex() if isinstance(each, Tensor) else isinstance(each, complex) for each in operands)
-    return complex128 if is_complex else float64
-
-
-def _in_double(*operands: Tensor | Number) -> list[Tensor | Number]:
-    dtype = _double_of(*operands)
-    convert = complex if dtype is complex128 else float
-    return [each.to(dtype) if isinstance(each, Tensor) else convert(each) for each in operands]
-
-
-def _unfit(role: str, tensor: Tensor, dtype: Dtype) -> RuntimeError:
-    return RuntimeError(
-        f"the {role} has dtype {tensor.dtype.storage_name} but the operation's result requires dtype "
-        f"{dtype.storage_name}"
-    )
-
-
-# -------------------- second names --------------------
-
-
-# -------------------- questions about each element --------------------
-
-
-def isfinite(input: Tensor) -> Tensor:
-    """Of tensors that require grad `abs` is recorded, as in torch."""
-    if input.is_complex():
-        return isfinite(ops.real(input)).logical_and_(isfinite(ops.imag(input)))
-    if input.is_floating_point():
-        return ops.lt(ops.abs(input), math.inf)  # which nan is not
-    return ops.ones_like(input, dtype=boolean)
-
-
-def positive(input: Tensor) -> Tensor:
-    if input.dtype is boolean:
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-    return input
-
-
-def isin_number(elements: Tensor, test_element: Number, assume_unique: bool, invert: bool) -> Tensor:
-    _check_isin(elements.dtype, _SCALARS.get(type(test_element)))
-    return ops.ne(elements, test_element) if invert else ops.eq(elements, test_element)
-
-
-def number_isin(element: Number, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
-    _check_isin(_SCALARS.get(type(element)), test_elements.dtype)
-    found = ops.eq(test_elements, element).any()
-    return ~found if invert else found
-
-
-def isin(elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
-    _check_isin(elements.dtype, test_elements.dtype)
-    tests = test_elements.reshape((-1,))
-    found = _found_among_sorted if tests.numel() > _FEW_TESTS else _found_one_by_one
-    result = found(elements, tests)
-    return ~result if invert else result
-
-
-_FEW_TESTS = 16  # with which all are compared sooner than these are sorted
-
-
-def _found_one_by_one(elements: Tensor, tests: Tensor) -> Tensor:
-    return ops.eq(elements.unsqueeze(-1), tests).any(-1)
-
-
-def _found_among_sorted(elements: Tensor, tests: Tensor) -> Tensor:
-    """NaN, which is sorted to the end, is equal to none there either."""
-    dtype = result_type(elements, tests)
-    elements, ordered = elements.detach().to(dtype), tests.detach().to(dtype).sort()[0]
-    places = ops.searchsorted(ordered, elements.contiguous()).clamp(max=tests.numel() - 1)
-    return ops.eq(ordered.index_select(0, places.reshape((-1,))).reshape(elements.shape), elements)
-
-
-_SCALARS = {bool: boolean, complex: complex128}  # those that are refused
-
-
-def _check_isin(*dtypes: Dtype | None) -> None:
-    for dtype in filter(None, dtypes):
-        if dtype is boolean or dtype.is_complex:
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype.storage_name}")
-
-
-isin_out = out_forms.of_same_dtype(isin)

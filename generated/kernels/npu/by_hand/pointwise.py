@@ -6,14 +6,6 @@ from mindtorch.backends.npu import pointwise as npu_kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
-def sgn(input, out=None):
-    """sgn(Tensor self) -> Tensor"""
-    try:
-        return npu_kernels.sgn(input, out)
-    except UNANSWERED as error:
-        return answered(error, (input,), out, "sgn", is_one_call=False)
-
-
 def angle(input, out=None):
     """angle(Tensor self) -> Tensor"""
     try:
@@ -30,30 +22,6 @@ def conj_physical(input):
         return answered(error, (input,), None, "_conj_physical", is_one_call=False)
 
 
-def prelu(input, weight):
-    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
-    try:
-        return npu_kernels.prelu(input, weight)
-    except UNANSWERED as error:
-        return answered(error, (input, weight), None, "_prelu_kernel", is_one_call=False)
-
-
-def fmax(input, other, out=None):
-    """fmax(Tensor self, Tensor other) -> Tensor"""
-    try:
-        return npu_kernels.fmax(input, other, out)
-    except UNANSWERED as error:
-        return answered(error, (input, other), out, "fmax", is_one_call=False)
-
-
-def fmin(input, other, out=None):
-    """fmin(Tensor self, Tensor other) -> Tensor"""
-    try:
-        return npu_kernels.fmin(input, other, out)
-    except UNANSWERED as error:
-        return answered(error, (input, other), out, "fmin", is_one_call=False)
-
-
 def copysign(input, other, out=None):
     """copysign.Tensor(Tensor self, Tensor other) -> Tensor
     copysign.Scalar(Tensor self, Scalar other) -> Tensor
@@ -62,22 +30,6 @@ def copysign(input, other, out=None):
         return npu_kernels.copysign(input, other, out)
     except UNANSWERED as error:
         return answered(error, (input, other), out, "copysign.Tensor", "copysign.Scalar", is_one_call=False)
-
-
-def lcm(input, other, out=None):
-    """lcm(Tensor self, Tensor other) -> Tensor"""
-    try:
-        return npu_kernels.lcm(input, other, out)
-    except UNANSWERED as error:
-        return answered(error, (input, other), out, "lcm", is_one_call=False)
-
-
-def isinf(input):
-    """isinf(Tensor self) -> Tensor"""
-    try:
-        return npu_kernels.isinf(input)
-    except UNANSWERED as error:
-        return answered(error, (input,), None, "isinf", is_one_call=False)
 
 
 def nan_to_num(input, nan, posinf, neginf, out=None):

@@ -1,4 +1,4 @@
-"""Pointwise kernels of the parts of numbers: remainders, signs, exponents, bits; of angles; of logarithms of sums."""
+"""Kernels of the parts of numbers: fractions, exponents, neighbours; of angles; of logarithms of sums."""
 
 from functools import lru_cache, partial
 from typing import Any
@@ -15,12 +15,10 @@ from mindtorch._core.promotion import (
     FLOATING,
     HALF,
     INT32,
-    INTEGRAL,
     common_dtype,
     first,
     int_to_float,
     is_integral,
-    to_bool,
 )
 from mindtorch._core.strided import empty_like
 from mindtorch.backends.cpu.common import arithmetic, paired, parts
@@ -30,15 +28,12 @@ from mindtorch.backends.cpu.common.elementwise import binary, is_plain, unary
 from mindtorch.backends.cpu.common.refusals import (
     INTEGRAL_OR_BOOL,
     ONLY_FLOATING,
-    ONLY_INTEGRAL,
     not_implemented,
     refused,
 )
 from mindtorch.backends.cpu.compiled.choice import compiled
 
 Array = np.ndarray
-Number = complex
-
 _REAL = (BOOL, *REAL_NUMBERS)
 
 
@@ -47,35 +42,10 @@ def _no_complex(text: str) -> dict[Any, Any]:
 
 
 # -------------------- remainders and divisors --------------------
-
-fmod = binary(
-    Op(
-        loops(parts.remainder_of_integers, INTEGRAL) | loops(paired.fmod, FLOATS),
-        refusals=not_implemented("fmod_cpu", BOOL, *COMPLEX),
-    )
-)
 frac = unary(Op(loops(parts.fraction, FLOATS), refusals=not_implemented("frac_cpu", *ONLY_FLOATING)))
-gcd = binary(Op(loops(np.gcd, INTEGRAL), refusals=not_implemented("gcd_cpu", BOOL, *ONLY_INTEGRAL)))
-lcm = binary(
-    Op(loops(arithmetic.least_common_multiple, INTEGRAL), refusals=not_implemented("lcm_cpu", BOOL, *ONLY_INTEGRAL))
-)
 
 
 # -------------------- the larger and the smaller one --------------------
-
-_INTEGERS = (BOOL, *INTEGRAL)
-fmax = binary(
-    Op(
-        loops(np.fmax, _INTEGERS) | loops(parts.larger, FLOATS),
-        refusals=_no_complex("fmax not implemented for complex tensors."),
-    )
-)
-fmin = binary(
-    Op(
-        loops(np.fmin, _INTEGERS) | loops(parts.smaller, FLOATS),
-        refusals=_no_complex("fmin not implemented for complex tensors."),
-    )
-)
 _HEAVISIDE = Op(
     loops(parts.heaviside, _REAL), refusals=_no_complex("heaviside is not yet implemented for complex tensors.")
 )
@@ -89,43 +59,7 @@ def heaviside(input: Array, values: Array, out: Array | None = None) -> Array:
 
 
 # -------------------- signs and infinities --------------------
-
 copysign = binary(Op(loops(np.copysign, FLOATS), int_to_float, refusals=not_implemented("copysign_cpu", *COMPLEX)))
-
-
-def _question(name: str, of_floats: Any, of_integers: Any, no_complex: Any) -> Any:
-    """A kernel whose result, and whose `out`, is bool."""
-    answer = unary(
-        Op(loops(of_integers, INTEGRAL_OR_BOOL) | loops(of_floats, FLOATS), result_dtype=to_bool, refusals=no_complex)
-    )
-
-    def kernel(input: Array, out: Array | None = None) -> Array:
-        if out is not None and out.dtype != BOOL and input.dtype not in COMPLEX:
-            raise RuntimeError(f"{name} does not support non-boolean outputs.")
-        return answer(input, out)
-
-    return kernel
-
-
-signbit = _question(
-    "signbit",
-    parts.signbit,
-    parts.is_negative,
-    refused(NotImplementedError, "signbit is not implemented for complex tensors.", *COMPLEX),
-)
-isposinf = _question(
-    "isposinf",
-    partial(parts.equals, np.inf),
-    parts.never,
-    _no_complex("isposinf does not support complex inputs."),
-)
-isneginf = _question(
-    "isneginf",
-    partial(parts.equals, -np.inf),
-    parts.never,
-    _no_complex("isneginf does not support complex inputs."),
-)
-
 _COPY = Op(loops(arithmetic.copy, INTEGRAL_OR_BOOL))
 _NAN_TO_NUM = Op(compiled("nan_to_num", loops(parts.nan_to_num, (*FLOATS, *COMPLEX))))
 
@@ -157,7 +91,6 @@ def _limits(dtype: np.dtype) -> tuple[float, float]:
 
 
 # -------------------- exponents --------------------
-
 _LDEXP = Op(loops(parts.ldexp, FLOATS), compute_dtype=first)
 _POWER_OF_TWO = Op(loops(np.exp2, (*FLOATS, *COMPLEX)), int_to_float)
 _PRODUCT = Op(loops(np.multiply, (*FLOATS, *COMPLEX)))
@@ -200,7 +133,6 @@ def nextafter(input: Array, other: Array, out: Array | None = None) -> Array:
 
 
 # -------------------- roots and logarithms of sums --------------------
-
 hypot = binary(Op(loops(paired.hypot, FLOATS), refusals=not_implemented("hypot_cpu", *ONLY_FLOATING)))
 logaddexp = binary(
     Op(
@@ -230,14 +162,3 @@ def _scaled(factor: float, name: str) -> Any:
 deg2rad = _scaled(np.pi / 180, "deg2rad")
 rad2deg = _scaled(180 / np.pi, "rad2deg")
 sinc = unary(Op(loops(parts.sinc, (*FLOATS, *COMPLEX)), int_to_float))
-
-
-# -------------------- bits --------------------
-
-
-def _shift(function: Any, name: str) -> Any:
-    return binary(Op(loops(function, INTEGRAL), refusals=not_implemented(f"{name}_cpu", BOOL, *ONLY_INTEGRAL)))
-
-
-bitwise_left_shift = _shift(np.left_shift, "lshift")
-bitwise_right_shift = _shift(np.right_shift, "rshift")

@@ -9,8 +9,8 @@ from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, co
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.numbers import LARGEST, checked_number, parameter, wide_parameter
 from mindtorch.backends.cpu.common.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
+from mindtorch.backends.cpu.comparison.choosing import clamp
 from mindtorch.backends.cpu.compiled.choice import compiled
-from mindtorch.backends.cpu.pointwise.choosing import clamp
 from mindtorch.iterator import check_same_dtype
 
 Array = np.ndarray

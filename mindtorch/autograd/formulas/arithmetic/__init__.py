@@ -1,0 +1,1 @@
+"""Helpers of the formulas of the arithmetic ops."""

@@ -1,0 +1,33 @@
+"""Kernels of the logical and bitwise ops."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch._core.promotion import BOOL, INTEGRAL
+from mindtorch.backends.cpu.common.computing import Op, loops
+from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.refusals import (
+    ONLY_INTEGRAL,
+    not_implemented,
+)
+from mindtorch.backends.cpu.comparison.comparison import _predicate
+
+INTEGERS = (BOOL, *INTEGRAL)
+
+
+# -------------------- comparisons and truth --------------------
+logical_not = _predicate(np.logical_not)
+logical_and = _predicate(np.logical_and, binary)
+logical_or = _predicate(np.logical_or, binary)
+logical_xor = _predicate(np.logical_xor, binary)
+
+
+def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:
+    return factory(Op(loops(function, INTEGERS), refusals=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
+
+
+bitwise_not = _bitwise(np.bitwise_not, "bitwise_not", unary)
+bitwise_and = _bitwise(np.bitwise_and, "bitwise_and")
+bitwise_or = _bitwise(np.bitwise_or, "bitwise_or")
+bitwise_xor = _bitwise(np.bitwise_xor, "bitwise_xor")

@@ -1,0 +1,42 @@
+"""Kernels of comparisons and of questions about single elements."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch._core.promotion import BOOL, COMPLEX, to_bool
+from mindtorch.backends.cpu.common.computing import ALL, REAL_NUMBERS, Op, loops
+from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.refusals import (
+    not_implemented,
+)
+
+REAL = (BOOL, *REAL_NUMBERS)
+
+
+# -------------------- comparisons and truth --------------------
+
+
+def _comparison(function: Any, name: str, supported: Any = ALL) -> Any:
+    return binary(Op(loops(function, supported), result_dtype=to_bool, refusals=_no_order(name, supported)))
+
+
+def _no_order(name: str, supported: Any) -> dict[Any, Any]:
+    return {} if supported is ALL else not_implemented(f"{name}_cpu", *COMPLEX)
+
+
+eq = _comparison(np.equal, "eq")
+ne = _comparison(np.not_equal, "ne")
+lt = _comparison(np.less, "lt", REAL)
+le = _comparison(np.less_equal, "le", REAL)
+gt = _comparison(np.greater, "gt", REAL)
+ge = _comparison(np.greater_equal, "ge", REAL)
+
+
+def _predicate(function: Any, factory: Any = unary) -> Any:
+    return factory(Op(loops(function), result_dtype=to_bool))
+
+
+isnan = _predicate(np.isnan)
+isinf = _predicate(np.isinf)
+isfinite = _predicate(np.isfinite)

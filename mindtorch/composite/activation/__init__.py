@@ -1,0 +1,1 @@
+"""The activation ops that are written in other ops."""

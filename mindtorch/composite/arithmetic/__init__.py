@@ -1,0 +1,1 @@
+"""The arithmetic ops that are written in other ops."""

@@ -1,0 +1,1 @@
+"""The comparison ops that are written in other ops."""
