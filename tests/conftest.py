@@ -1,6 +1,7 @@
 """What holds for every test, whichever ran before it in its process; and the order in which they run."""
 
 import gc
+import os
 import random
 from itertools import groupby
 
@@ -9,6 +10,9 @@ import pytest
 import mindtorch
 from mindtorch._support import warnings
 from tests import daily
+
+# The same loops in every run, unless one asks for the compiled ones. It is read at the first call of an op.
+os.environ.setdefault("MINDTORCH_JIT", "0")
 
 
 def pytest_report_header():

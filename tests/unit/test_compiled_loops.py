@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite", reason="compiled loops need llvmlite")
+pytest.importorskip("mpmath", reason="exact values come from mpmath")
 
 from llvmlite import ir  # noqa: E402
 from mpmath import mp, mpf  # noqa: E402

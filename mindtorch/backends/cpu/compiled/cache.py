@@ -24,7 +24,7 @@ def directory() -> Path:
     """Where the files are: what MINDTORCH_KERNELS says, or a folder in the user's cache."""
     if own := os.environ.get(_VARIABLE):
         return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mindtorch", "kernels")
+    return Path(os.path.expanduser(os.environ.get("XDG_CACHE_HOME") or "~/.cache"), "mindtorch", "kernels")
 
 
 @cache
@@ -51,8 +51,8 @@ def find(name: str) -> bytes | None:
 
 def store(name: str, code: bytes) -> bool:
     """Keeps object code for later; whether that was possible."""
-    path = path_of(name)
     try:
+        path = path_of(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
             file.write(sha256(code).digest() + code)

@@ -2,7 +2,7 @@
 
 import os
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 
 _VARIABLE = "MINDTORCH_JIT"
 _MODES = ("0", "1", "auto")
@@ -19,7 +19,12 @@ def mode() -> str:
 
 @cache
 def is_installed() -> bool:
-    return find_spec("llvmlite") is not None
+    """Whether llvmlite can be imported: its package may be there, and the library that it needs not."""
+    try:
+        import_module("llvmlite.binding")
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 @cache
