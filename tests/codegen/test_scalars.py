@@ -1,5 +1,7 @@
 """Scalar expressions: what they may say, where errors are, and the functions that are generated from them."""
 
+import re
+
 import pytest
 
 from codegen.errors import Problems
@@ -30,6 +32,13 @@ def test_an_expression_takes_its_operands_in_the_order_of_the_schema(names):
     assert found.operands == ("grad_output", "self", "beta")
     assert found.code == "m.where(self * beta > 2, m.inf, grad_output) / m.exp(-self)"
     assert list(rows("soft", found)) == [("soft", {})]
+
+
+def test_the_page_of_rules_has_all_names(names):
+    section = (LIBRARY_ROOT / "docs/rules.md").read_text().partition("## Scalar:")[2]
+    rows = [row.split(" | ")[0] for row in section.splitlines() if row.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)", row)}
+    assert named == names.functions.keys() | names.constants
 
 
 def test_a_choice_by_a_flag_or_a_word_gives_a_loop_for_each(names):

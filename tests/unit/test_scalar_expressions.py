@@ -19,7 +19,15 @@ NUMBERS = {  # the arguments that are no tensors
 WITHIN = {"weight": (0.0, 1.0), "buffer": (0.0, 1.0)}
 # Where terms of opposite signs meet, only the first operand, and what is about 1, tell how large an error may be. In
 # float32 the kernels with erf that were written by hand have a tanh of a polynomial, which is exact to 1e-7 of it.
-MEETING = {"gelu": 3e-7, "gelu_tanh": 0, "gelu_backward": 3e-7, "gelu_backward_tanh": 0, "erf": 3e-7, "logaddexp2": 0}
+MEETING = {
+    "gelu": 3e-7,
+    "gelu_tanh": 0,
+    "gelu_backward": 3e-7,
+    "gelu_backward_tanh": 0,
+    "erf": 3e-7,
+    "logaddexp": 0,
+    "logaddexp2": 0,
+}
 
 
 def operands_of(name, dtype):

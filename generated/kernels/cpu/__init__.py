@@ -4,6 +4,7 @@
 
 FAMILIES = {
     "tanh_backward": "pointwise",
+    "logaddexp": "pointwise",
     "logaddexp2": "pointwise",
     "nan_to_num": "pointwise",
     "lerp_Tensor": "arithmetic",

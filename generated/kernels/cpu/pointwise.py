@@ -10,6 +10,12 @@ def tanh_backward(m, grad_output, output):
     return grad_output * (1 - output * output)
 
 
+def logaddexp(m, self, other):
+    return m.where(
+        self == other, self + 0.6931471805599453, m.maximum(self, other) + m.log1p(m.exp(-m.abs(self - other)))
+    )
+
+
 def logaddexp2(m, self, other):
     return m.where(
         self == other, self + 1, m.maximum(self, other) + m.log1p(m.exp2(-m.abs(self - other))) * 1.4426950408889634
@@ -22,6 +28,7 @@ def nan_to_num(m, self, nan, posinf, neginf):
 
 EXPRESSIONS = {
     "tanh_backward": (tanh_backward, ("grad_output", "output"), {}),
+    "logaddexp": (logaddexp, ("self", "other"), {}),
     "logaddexp2": (logaddexp2, ("self", "other"), {}),
     "nan_to_num": (nan_to_num, ("self", "nan", "posinf", "neginf"), {}),
 }

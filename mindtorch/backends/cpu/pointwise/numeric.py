@@ -136,7 +136,7 @@ def nextafter(input: Array, other: Array, out: Array | None = None) -> Array:
 hypot = binary(Op(loops(paired.hypot, FLOATS), refusals=not_implemented("hypot_cpu", *ONLY_FLOATING)))
 logaddexp = binary(
     Op(
-        loops(paired.logaddexp, FLOATS) | loops(parts.logaddexp_of_complex, COMPLEX),
+        compiled("logaddexp", loops(paired.logaddexp, FLOATS)) | loops(parts.logaddexp_of_complex, COMPLEX),
         refusals=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
     )
 )
