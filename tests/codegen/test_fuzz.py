@@ -75,23 +75,37 @@ def real() -> Pair:
 
 @cache
 def small(index: int) -> Pair:
-    """A block of entries, some with rare keys, and the derivatives that can do without the other ops."""
+    """A block of entries, some with rare keys, and the derivatives; those that can do without the other ops."""
     head, *entries = entries_of(real().ops)
     _, *derivatives = entries_of(real().derivatives)
     start, special = index * len(entries) // CHUNKS, special_entries(entries, derivatives)
     rare = special[index::CHUNKS]
-    chosen = dict.fromkeys(entries[start : start + NEIGHBOURS] + rare)
-    ops = "".join(chosen)
-    names = {schema_of(entry) for entry in chosen}
-    kept = [entry for entry in derivatives if schema_of(entry) in names]
+    chosen = list(dict.fromkeys(entries[start : start + NEIGHBOURS] + rare))
+    while True:
+        names = {schema_of(entry) for entry in chosen}
+        kept = [entry for entry in derivatives if schema_of(entry) in names]
+        try:
+            return with_derivatives("".join(chosen), kept)
+        except InvalidInput as error:
+            chosen = without_errors("ops.yaml", chosen, error)
+
+
+def with_derivatives(ops: str, kept: list[str]) -> Pair:
     while True:
         text = "".join(kept) or "[]\n"
         try:
             return Pair(ops, text, read(ops, text))
         except InvalidInput as error:
-            wrong = {found.location.line for found in error.diagnostics if found.location.file == "derivatives.yaml"}
-            assert wrong, error
-            kept = [entry for entry, lines in zip(kept, line_ranges(kept), strict=True) if not wrong & set(lines)]
+            if any(found.location.file == "ops.yaml" for found in error.diagnostics):
+                raise
+            kept = without_errors("derivatives.yaml", kept, error)
+
+
+def without_errors(file: str, entries: list[str], error: InvalidInput) -> list[str]:
+    """The entries of a file of which no line has an error."""
+    wrong = {found.location.line for found in error.diagnostics if found.location.file == file}
+    assert wrong, error
+    return [entry for entry, lines in zip(entries, line_ranges(entries), strict=True) if not wrong & set(lines)]
 
 
 def schema_of(entry: str) -> str:
