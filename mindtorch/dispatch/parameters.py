@@ -33,11 +33,16 @@ def register_parameters(functions: str, parameters: str) -> None:
     _packages[functions] = parameters
 
 
-@cache
 def parameters_of(function: Callable) -> Parameters:
-    """The parameters of a generated function; those of other callables are nobody's concern."""
-    package, _, family = function.__module__.rpartition(".")
+    """The parameters of a generated function, also of one that a guard stands for; none of other callables."""
+    function = getattr(function, "__wrapped__", function)
+    return _parameters(function.__module__, function.__name__)
+
+
+@cache
+def _parameters(module: str, name: str) -> Parameters:
+    package, _, family = module.rpartition(".")
     if package not in _packages:
         return _UNKNOWN
-    found = import_module(f"{_packages[package]}.{family}").PARAMETERS.get(function.__name__)
+    found = import_module(f"{_packages[package]}.{family}").PARAMETERS.get(name)
     return Parameters(*found) if found else _UNKNOWN
