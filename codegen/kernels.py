@@ -155,6 +155,7 @@ class _Sources:
     """The modules of a project and of the library, each parsed once, found by path or by dotted name."""
 
     def __init__(self, project: Project, problems: Problems) -> None:
+        self._nodes: dict[ast.FunctionDef, list[ast.AST]] = {}  # of factories, which many kernels come from
         self._project = project
         self._library = project.library_root
         self._problems = problems
@@ -373,7 +374,7 @@ class _Sources:
         self, module: Module, factory: ast.FunctionDef, given: Given, inner: tuple[str, ...], hops: int
     ) -> Made | None:
         """The first function in a factory that is called so, or that another factory which it calls has."""
-        nodes = list(ast.walk(factory))
+        nodes = self._nodes.get(factory) or self._nodes.setdefault(factory, list(ast.walk(factory)))
         for name in inner:
             for node in nodes:
                 if isinstance(node, ast.FunctionDef) and node.name == name:
