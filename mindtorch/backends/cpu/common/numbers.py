@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
-from mindtorch._core.promotion import BOOL, INTEGRAL, common_dtype, is_integral, real_number
+from mindtorch._core.promotion import BOOL, common_dtype, is_integral, real_number
 from mindtorch.backends.cpu.common.casting import cast
 from mindtorch.backends.cpu.common.computing import FLOATS, widened
 from mindtorch.iterator.constants import check_width, kept_constant
@@ -88,7 +88,7 @@ def _fits_complex(number: Any, dtype: np.dtype) -> bool:
     return _fits_float(number.real, part) and _fits_float(number.imag, part)
 
 
-_LIMITS = {dtype: np.iinfo(dtype) for dtype in INTEGRAL}
+_LIMITS = {dtype.numpy: np.iinfo(dtype.numpy) for dtype in ALL_DTYPES if dtype.numpy.kind in "iu"}
 LARGEST = {dtype.numpy: finfo(dtype).max for dtype in ALL_DTYPES if dtype.is_floating_point}
 
 _FITS: dict[str, Callable[[Any, np.dtype], bool]] = {
