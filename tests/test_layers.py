@@ -174,8 +174,8 @@ LOOKS = {
         "library.fake": "the line of a definition",
     },
     r"(?:import|from) gc\b|get_objects|get_referrers|getrefcount": {
-        "autograd._engine.accumulate_grad": "a gradient that nobody else has is kept without a copy",
-        "autograd._engine.history": "a node that nobody else has is changed in its place",
+        "autograd._engine.accumulate_grad": "a gradient without other references is kept without a copy",
+        "autograd._engine.history": "a node without other references is changed in its place",
         "autograd._engine.tenants": "tensors follow a storage that grows; a list of them would cost every view",
     },
     r"\.__class__ = ": {
