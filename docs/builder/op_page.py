@@ -184,6 +184,9 @@ class Reference:
         return (self._helpers[name] for name in names if name in self._helpers and name not in formula_math.EXPLAINED)
 
     def _bindings(self, op: Op) -> Iterator[Binding]:
+        if op.decomposition is not None:
+            yield Binding("all", "composite", Markup("decomposition: <code>{}</code>").format(op.decomposition.source))
+            return
         if op.composite is not None:
             yield self._bound("all", "composite", self._model.composites[op.family][op.composite])
             return
