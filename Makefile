@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-# Some tests instead of all: `make parity FILES="tests/parity/test_ops.py -k exp2"`.
+# Some tests instead of all: `make parity FILES="tests/parity/ops/test_ops.py -k exp2"`.
 FILES ?=
 # A number shuffles the tests: `make test ORDER=7`, and again with the same number.
 ORDER ?=
@@ -136,7 +136,7 @@ MINUTES ?= 10
 SEED ?=
 
 fuzz: $(PEER) ## run random programs in mindtorch and in torch: make fuzz MINUTES=10 SEED=1
-	$(PY) -m tests.parity.fuzz --minutes $(MINUTES) $(SEED:%=--seed %)
+	$(PY) -m tests.parity.random_programs.fuzz --minutes $(MINUTES) $(SEED:%=--seed %)
 
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks

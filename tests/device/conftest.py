@@ -1,7 +1,7 @@
 """The tests here need a device besides the CPU, for the whole process: MINDTORCH_DEVICE names it.
 
-`tests/unit/test_other_devices.py` runs them with the device of `tests.device.foreign`, `make test-npu` on the simulated
-NPU.
+`tests/unit/tools/test_other_devices.py` runs them with the device of `tests.device.foreign`, `make test-npu` on the
+simulated NPU.
 """
 
 import os

@@ -160,7 +160,7 @@ if find_spec("torch") is None:
     @pytest.mark.parametrize("op", NOT_COMPARABLE, ids=[op.name for op in NOT_COMPARABLE])
     def test_value_is_that_of_torch(op):
         """Nothing but PyTorch knows the values of these ops: a skipped test tells that they were not looked at."""
-        where = 'pip install -e ".[peer]", then pytest tests/parity/test_ops.py'
+        where = 'pip install -e ".[peer]", then pytest tests/parity/ops/test_ops.py'
         if op.divergence:
             where = "PyTorch has another op (`divergence`): a test of its own in tests/unit is needed"
         pytest.skip(f"no value is checked: NumPy has no such function; {where}")

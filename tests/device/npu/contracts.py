@@ -22,7 +22,7 @@ MODULES = (
 
 def collected(name: str) -> dict[str, Any]:
     """The tests and fixtures of a module, under names of their own."""
-    module = import_module(f"tests.unit.test_autograd_{name}")
+    module = import_module(f"tests.unit.autograd.test_{name}")
     found = {}
     for key, value in vars(module).items():
         if key.startswith("Test") and getattr(value, "__module__", "") == module.__name__:
