@@ -3,7 +3,9 @@
 Note [Levels]: every call of `vmap` makes a `Level`. An array is batched at a level if one dimension of the array inside
 it, hidden from the outside, has the samples of that level. Nested calls nest arrays; the highest level, that of the
 innermost call, is the outermost array. Levels are numbered in the order in which they are made, also those that have
-ended: a graph that was recorded inside `vmap` keeps batched arrays, and runs backward after the call.
+ended: a graph that was recorded inside `vmap` keeps batched arrays, and runs backward after the call. The level of a
+batch of gradients is beneath those of other calls: for PyTorch, such a graph has no samples, but arrays with one more
+dimension, and each gradient of the batch has these dimensions in that order.
 
 As long as a level is alive, `state.batch_levels` counts it and every call of an op is looked at
 (`mindtorch/dispatch/modes/batching.py`), so that batched tensors and others can be mixed.
@@ -23,6 +25,7 @@ from mindtorch._core.device import CPU
 from mindtorch._core.geometry import is_dense_in_order
 
 _numbers = count(1)
+_BENEATH = 2**62  # which puts levels of gradients beneath all others
 _levels: "WeakValueDictionary[int, Level]" = WeakValueDictionary()
 
 
@@ -32,13 +35,13 @@ class Level:
 
     __slots__ = ("number", "depth", "size", "randomness", "has_gradients", "__weakref__")
 
-    def __init__(self, depth: int, size: int, randomness: str) -> None:
+    def __init__(self, depth: int, size: int, randomness: str, has_gradients: bool = False) -> None:
         """`depth`: the number that people see, 1 for the outermost call."""
-        self.number = next(_numbers)
+        self.number = next(_numbers) - (_BENEATH if has_gradients else 0)
         self.depth = depth
         self.size = size
         self.randomness = randomness
-        self.has_gradients = False
+        self.has_gradients = has_gradients
         _levels[self.number] = self
         state.count_batch_level(1)
 

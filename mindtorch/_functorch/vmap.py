@@ -6,7 +6,7 @@ see mindtorch/_core/batched_array.py. docs/vmap.md tells the whole story.
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 # The rules for batched arrays, and for ops that know of vmap, are registered when they are imported.
@@ -57,7 +57,7 @@ def vmap(
         size = _batch_size(flat_dims, flat_args)
 
         def run(values: Sequence[Any], count: int) -> tuple[list, TreeSpec, list]:
-            return _run(func, flat_dims, values, spec, out_dims, randomness, count, kwargs)
+            return _run(func, flat_dims, values, spec, out_dims, running_level(count, randomness), kwargs)
 
         if chunk_size is None:
             results, out_spec, _ = run(flat_args, size)
@@ -66,6 +66,13 @@ def vmap(
         return tree_unflatten(results, out_spec)
 
     return wrapped
+
+
+def for_all_gradients(run: Callable[..., list[Tensor]], batches: Sequence[Tensor]) -> list[Tensor]:
+    """What a pass gives for each gradient of a batch, stacked; one pass gets all of them."""
+    dims, values, spec = _mapped_arguments(run, 0, tuple(batches))
+    level = running_level(_batch_size(dims, values), "error", has_gradients=True)
+    return _run(run, dims, values, spec, 0, level, {})[0]
 
 
 # -------------------- arguments --------------------
@@ -137,11 +144,11 @@ def _name_of(func: Callable) -> str:
 
 
 @contextmanager
-def running_level(size: int, randomness: str) -> Iterator[Level]:
+def running_level(size: int, randomness: str, has_gradients: bool = False) -> Iterator[Level]:
     """A level that is running in this block."""
     outer = _thread.vmap_levels
     with running_transform() as depth:
-        level = Level(depth, size, randomness)
+        level = Level(depth, size, randomness, has_gradients)
         _thread.vmap_levels = (*outer, level)
         try:
             yield level
@@ -155,25 +162,24 @@ def _run(
     values: Sequence[Any],
     spec: TreeSpec,
     out_dims: Any,
-    randomness: str,
-    size: int,
+    running: AbstractContextManager[Level],
     kwargs: dict,
 ) -> tuple[list, TreeSpec, list]:
     """Run the function on all samples at once: the leaves of the result, their structure, where their samples are."""
-    with running_level(size, randomness) as level:
+    with running as level:
         samples = [value if dim is None else inside(value, dim, level) for value, dim in zip(values, dims, strict=True)]
         arrays = [each._mt_array if isinstance(each, Tensor) else None for each in samples]
         output = func(*tree_unflatten(samples, spec), **kwargs)
         results, out_spec = tree_flatten(output)
         flat_dims = _result_dims(func, out_dims, out_spec)
         given = {
-            id(sample): (value, dim)
+            _identity(sample, level): (value, dim)
             for sample, value, dim, array in zip(samples, values, dims, arrays)
             if dim is not None and sample._mt_array is array  # else it has become another view: `sample.t_()`
         }
         return (
             [
-                _left(func, level, result, dim, *given.get(id(result), (None, None)))
+                _left(func, level, result, dim, *given.get(_identity(result, level), (None, None)))
                 for result, dim in zip(results, flat_dims, strict=True)
             ],
             out_spec,
@@ -224,6 +230,12 @@ def _result_dims(func: Callable, out_dims: Any, spec: TreeSpec) -> list:
                 "outputs the vmapped dimension should appear."
             )
     return dims
+
+
+def _identity(value: Any, level: Level) -> int:
+    """By what an argument is known among the results. A gradient that a pass has handed on may have been another tensor
+    on its way through levels that are over, but always on the same array."""
+    return id(value._mt_array) if level.has_gradients else id(value)
 
 
 def _left(func: Callable, level: Level, result: Any, dim: int | None, given: Any, given_dim: int | None) -> Any:

@@ -21,7 +21,7 @@ from mindtorch.autograd._engine.shown_levels import requires_grad_outside, shown
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import is_left_to_a_function, owner_of
 
-_func = lazy("mindtorch.func")
+_vmap = lazy("mindtorch._functorch.vmap")
 _thread = state.thread
 
 _CYCLE_WARNING = (
@@ -126,14 +126,13 @@ def _run_batch(run: Callable, outputs: Sequence[Any], batches: Sequence[Any], ke
 
     def vjp(*given: Any) -> list[Any]:
         _thread.transforms -= 1  # a batch of gradients is none
-        _thread.vmap_levels[-1].has_gradients = True
         try:
             found[:] = run(given, keep_graph)
         finally:
             _thread.transforms += 1
         return [each for each in found if each is not None]
 
-    stacked = iter(_func.vmap(vjp)(*batches))
+    stacked = iter(_vmap.for_all_gradients(vjp, batches))
     return [None if each is None else next(stacked) for each in found]
 
 
