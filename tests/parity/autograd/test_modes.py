@@ -578,3 +578,12 @@ def parents_in_anomaly_mode(T):
         y = x.exp().sum()
         (grad,) = T.autograd.grad(y, x, create_graph=True)
     return sorted(grad.grad_fn.metadata), grad.grad_fn.metadata.get("parent_")
+
+
+@program
+def anomaly_switch(T):
+    states = []
+    for mode in ((True,), (True, False), (False,)):
+        T.set_anomaly_enabled(*mode)
+        states.append((T.is_anomaly_enabled(), T.is_anomaly_check_nan_enabled()))
+    return states

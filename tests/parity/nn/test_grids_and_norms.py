@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.parity.support.inputs import ramp
+from tests.parity.support.library_programs import tried
 from tests.parity.support.programs import assert_same, programs
 
 program, test_program = programs()
@@ -254,3 +255,15 @@ def losses_of_counts(T):
     flags = [(log_input, full) for log_input in (True, False) for full in (True, False)]
     results = [T.poisson_nll_loss(x, counts, *each, 1e-8, 1) for each in flags]
     return results, [T.autograd.grad(result, x) for result in results]
+
+
+@pytest.mark.parametrize("size", (3, 5, 9))
+def test_cross_map_norm(size):
+    def normed(T):
+        x = (T.arange(40.0).reshape(2, 5, 2, 2) / 9 - 2).requires_grad_()
+        layer = T.nn.CrossMapLRN2d(size, alpha=0.5, beta=0.6, k=2)
+        result = layer(x)
+        result.pow(2).sum().backward()
+        return result.detach(), x.grad, repr(layer), tried(layer, x[0])
+
+    assert_same(normed)

@@ -542,3 +542,13 @@ def test_a_lazy_layer_of_another_dtype(name, way):
         return refused, dtypes, layer.float()(T.ones(shape)).shape, type(layer).__name__
 
     assert_same(run)
+
+
+@program
+def lazy_parameters(T):
+    lazy = T.nn.parameter.UninitializedParameter()
+    facts = T.nn.parameter.is_lazy(lazy), T.nn.parameter.is_lazy(T.nn.Parameter(T.ones(1))), repr(lazy)
+    lazy.materialize((2, 2))
+    buffer = T.nn.parameter.UninitializedBuffer(dtype=T.float64)
+    buffer.materialize((3,))
+    return facts, tuple(lazy.shape), type(lazy).__name__, tuple(buffer.shape), str(buffer.dtype)

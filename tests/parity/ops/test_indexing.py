@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import mindtorch
+from tests.parity.support.programs import assert_same
 
 SHAPES = ((), (0,), (1,), (3,), (3, 4), (2, 3, 4), (2, 1, 3), (2, 0, 3))
 
@@ -146,3 +147,34 @@ def test_write_gradient(seed):
             grads = (x.grad, value.grad)
             results.append(error or (y.tolist(), [None if grad is None else grad.tolist() for grad in grads]))
         assert results[0] == results[1], (shape, transposed, subscript(torch))
+
+
+MASK = [1, 0, 1]
+INDICES = {
+    "NumPy's bool": lambda T: np.bool_(True),
+    "NumPy's float": lambda T: np.float64(1.0),
+    "floats of NumPy": lambda T: np.array([0.5, 1.0]),
+    "NumPy's integer": lambda T: np.int64(1),
+    "float": lambda T: 1.0,
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices(name):
+    assert_same(lambda T: T.arange(3.0)[INDICES[name](T)])
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+@pytest.mark.parametrize("value", [lambda T: 2.0, lambda T: T.tensor(2.0), lambda T: T.tensor([2.0, 3.0])])
+def test_numbers_for_masks_of_bytes(value):
+    def program(T):
+        x = T.zeros(3)
+        x[T.tensor(MASK, dtype=T.uint8)] = value(T)
+        return x
+
+    assert_same(program)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 4), (3, 4, 2)])
+def test_masks_of_meta_tensors(shape):
+    assert_same(lambda T: tuple(T.zeros(shape, device="meta")[T.tensor(MASK).bool()].shape))

@@ -162,3 +162,19 @@ def test_gradients(expression):
         return y, y.grad_fn.name(), T.autograd.grad(y.sum(), x)
 
     assert_same(program)
+
+
+OVERFLOWS = [
+    ("uint8", 300), ("uint8", -1), ("int8", 200), ("int32", 2**40), ("int64", 2**63), ("float16", 1e6),
+    ("bfloat16", 1e39), ("float32", 1e39), ("float64", 1e300), ("int16", 30000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "alpha"), OVERFLOWS)
+@pytest.mark.parametrize("op", ["add", "sub", "add_", "sub_"])
+def test_factors(dtype, alpha, op):
+    def program(T):
+        x = T.ones(2, dtype=getattr(T, dtype))
+        return getattr(x, op)(T.ones(2, dtype=x.dtype), alpha=alpha)
+
+    assert_same(program)

@@ -32,3 +32,9 @@ def test_power(name, dtype):
         return repr([each.tolist() for each in result]) if isinstance(result, (list, tuple)) else repr(result.tolist())
 
     assert_same(program)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("exponent", [0.5, -0.5])
+def test_roots_of_infinity(dtype, exponent):
+    assert_same(lambda T: T.tensor([-float("inf"), 4.0, -0.0, -1.0], dtype=getattr(T, dtype)).pow(exponent))

@@ -4,6 +4,8 @@ import pytest
 import torch
 
 import mindtorch
+from tests.parity.support.library_programs import tried
+from tests.parity.support.programs import programs
 from tests.parity.support.roundings import agree
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -103,3 +105,18 @@ def test_seeds(seed):
     mindtorch.manual_seed(seed)
     assert mindtorch.rand(700).tolist() == torch.rand(700).tolist()
     assert mindtorch.initial_seed() == torch.initial_seed()
+
+
+program, test_program = programs()
+
+
+@program
+def normal_numbers_into_tensors(T):
+    T.manual_seed(3)
+    ones = T.ones(2)
+    calls = [
+        lambda: T.normal(2.0, 3.0, (2,), out=T.empty(2)),
+        lambda: T.normal(0.0, ones, out=T.empty(2, dtype=T.float64)),
+        lambda: T.normal(0.0, 1.0, (2,), out=T.empty(2, dtype=T.float64)),
+    ]
+    return [tried(call) for call in calls]

@@ -5,6 +5,8 @@ import pytest
 import torch
 
 import mindtorch
+from tests.parity.support.library_programs import tried
+from tests.parity.support.programs import programs
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse invariant checks")
 
@@ -82,3 +84,14 @@ def test_gradient_checks(layout, masked):
         return [gradcheck(function, (x,), masked=masked) for function in functions]
 
     assert checked(mindtorch) == checked(torch) == [True] * 4
+
+
+program, test_program = programs()
+
+
+@program
+def layouts_that_tensors_do_not_have(T):
+    x = T.eye(2)
+    names = ["crow_indices", "col_indices", "ccol_indices", "row_indices"]
+    flags = [x.is_sparse_csr, x.is_mtia, x.is_ipu, x.is_maia]
+    return [tried(getattr(x, name)) for name in names] + [flags, x.dequantize(), x.to_sparse_coo().to_dense()]
