@@ -114,7 +114,12 @@ OP_KEYS = (
     Key(
         "python_module", "word", "the only module in which the op appears", ("nn", "linalg", "fft", "special", "sparse")
     ),
-    Key("python", "word", "hidden when the op has no Python signature of its own", ("hidden",)),
+    Key(
+        "python",
+        "word",
+        "hidden when the op has no Python signature of its own, absent when it has none in PyTorch either",
+        ("hidden", "absent"),
+    ),
     Key(
         "autogen",
         "words",
@@ -136,6 +141,7 @@ OP_KEYS = (
     Key("shape", "word", "the rule that gives the result's shape, or none; with promotion it makes the meta kernel"),
     Key("batch", "word", "the rule for tensors inside vmap, where that of the shape is not right"),
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
+    Key("shares_memory", "flag", "true for a result that may have its input's memory and is no view to autograd"),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
     Key("copies", "flag", "true for a copy of its input, which is recorded for tensors of inference mode alone, too"),
     Key("dispatch", "backends", "the kernel of each backend", BACKENDS),

@@ -371,6 +371,7 @@ class Op:
     variants: tuple[str, ...] = ("function",)
     python_module: str | None = None
     hidden: bool = False
+    absent_in_torch: bool = False
     autogen: tuple[str, ...] = ()
     inplace: str | None = None
     out: str | None = None
@@ -385,6 +386,7 @@ class Op:
     view: View | None = None
     factory: bool = False
     copies: bool = False
+    shares_memory: bool = False
     dispatch: Mapping[str, str] | None = None
     composite: str | None = None
     decomposition: Formula | None = None

@@ -225,7 +225,7 @@ def one_implementation(entry: OpEntry, problems: Problems) -> None:
 
 
 def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
-    for key in ("view", "shape", "batch", "promotion", "aclnn", "writes", "other_devices"):
+    for key in ("view", "shares_memory", "shape", "batch", "promotion", "aclnn", "writes", "other_devices"):
         if entry.op.is_composite and entry.op.dispatch is None and key in entry.values:
             message = f"'{key}' is about a kernel, and {entry.op.name} is composite"
             problems.add("E040", message, entry.yaml.key(key).location, f"remove '{key}'")

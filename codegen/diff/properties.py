@@ -235,6 +235,10 @@ def _words(text: str | None) -> list[str]:
     return (text or "").split()
 
 
+def _flag(is_set: bool) -> str | None:
+    return "true" if is_set else None
+
+
 def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     for code, what, before, after in (
         ("B020", "the ACLNN call", old.aclnn, new.aclnn),
@@ -252,6 +256,8 @@ def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
             _listed(list(new.other_devices)) or None,
         ),
         ("B025", "the scalar expression", _source(old), _source(new)),
+        ("B026", "that results may share memory", _flag(old.shares_memory), _flag(new.shares_memory)),
+        ("P027", "that PyTorch has no such Python overload", _flag(old.absent_in_torch), _flag(new.absent_in_torch)),
     ):
         if _words(before) != _words(after):
             verb = "added" if before is None else "removed" if after is None else "changed"

@@ -102,8 +102,9 @@ _PYTHON = (
     _rule("P022", _BREAKING, "the method is gone", "keep `method` in `variants`"),
     _rule("P023", _FINE, "a method is added"),
     _rule("P024", _BREAKING, "the function moves to another module", "keep a deprecated function in the old place"),
-    _rule("P025", _BREAKING, "the op no longer has a Python signature", "remove `python: hidden`"),
+    _rule("P025", _BREAKING, "the op no longer has a Python signature", "remove the key `python`"),
     _rule("P026", _FINE, "the op now has a Python signature"),
+    _rule("P027", _FINE, "whether PyTorch's Python functions have the overload changes: errors name other overloads"),
     _rule("P030", _BREAKING, "a Python operator is gone", "keep it in `operators`"),
     _rule("P031", _FINE, "a Python operator is added"),
     _rule("P040", _BREAKING, "a tensor argument no longer takes a number", "keep it in `numbers`"),
@@ -181,6 +182,7 @@ _BACKEND = (
     _rule("B023", _TEXT, "what the kernel changes besides, as backends are told, changes"),
     _rule("B024", _TEXT, "which arguments may be on another device changes"),
     _rule("B025", _TEXT, "what compiled loops compute changes"),
+    _rule("B026", _FINE, "whether results may have their input's memory changes"),
     _rule("B030", _FINE, "the code of a kernel changes: results may differ"),
     _rule("B031", _FINE, "the code of a composite op changes: results may differ"),
 )

@@ -103,6 +103,10 @@ def _row(model: Model, op: Op) -> Row:
         details.append('"differentiable": True')
     if op.copies:
         details.append('"copies": True')
+    if op.shares_memory:
+        details.append('"shares_memory": True')
+    if op.absent_in_torch:
+        details.append('"absent_in_torch": True')
     root = root_of(model, op)
     if root is not op and not root.is_composite:
         details.append(f'"kernels": "{registered_name(model, root)}"')

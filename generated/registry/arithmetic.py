@@ -47,12 +47,18 @@ OPS = (
     (
         SCHEMAS["add.Scalar"],
         functions.add_Scalar,
-        {"jvp": forward_ad.add_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.add_Scalar, "differentiable": True, "absent_in_torch": True, "tags": ("core", "pointwise")},
     ),
     (
         SCHEMAS["add_.Scalar"],
         functions.add__Scalar,
-        {"jvp": forward_ad.add_Scalar, "differentiable": True, "kernels": "add.Scalar", "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.add_Scalar,
+            "differentiable": True,
+            "absent_in_torch": True,
+            "kernels": "add.Scalar",
+            "tags": ("core", "pointwise"),
+        },
     ),
     (SCHEMAS["add.Scalar_out"], CopiedOut(functions.add_Scalar), {"boxed": True}),
     (
@@ -85,12 +91,18 @@ OPS = (
     (
         SCHEMAS["sub.Scalar"],
         functions.sub_Scalar,
-        {"jvp": forward_ad.sub_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.sub_Scalar, "differentiable": True, "absent_in_torch": True, "tags": ("core", "pointwise")},
     ),
     (
         SCHEMAS["sub_.Scalar"],
         functions.sub__Scalar,
-        {"jvp": forward_ad.sub_Scalar, "differentiable": True, "kernels": "sub.Scalar", "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.sub_Scalar,
+            "differentiable": True,
+            "absent_in_torch": True,
+            "kernels": "sub.Scalar",
+            "tags": ("core", "pointwise"),
+        },
     ),
     (SCHEMAS["sub.Scalar_out"], CopiedOut(functions.sub_Scalar), {"boxed": True}),
     (
@@ -135,12 +147,18 @@ OPS = (
     (
         SCHEMAS["mul.Scalar"],
         functions.mul_Scalar,
-        {"jvp": forward_ad.mul_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.mul_Scalar, "differentiable": True, "absent_in_torch": True, "tags": ("core", "pointwise")},
     ),
     (
         SCHEMAS["mul_.Scalar"],
         functions.mul__Scalar,
-        {"jvp": forward_ad.mul_Scalar, "differentiable": True, "kernels": "mul.Scalar", "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.mul_Scalar,
+            "differentiable": True,
+            "absent_in_torch": True,
+            "kernels": "mul.Scalar",
+            "tags": ("core", "pointwise"),
+        },
     ),
     (SCHEMAS["mul.Scalar_out"], CopiedOut(functions.mul_Scalar), {"boxed": True}),
     (
@@ -200,12 +218,18 @@ OPS = (
     (
         SCHEMAS["div.Scalar"],
         functions.div_Scalar,
-        {"jvp": forward_ad.div_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.div_Scalar, "differentiable": True, "absent_in_torch": True, "tags": ("core", "pointwise")},
     ),
     (
         SCHEMAS["div_.Scalar"],
         functions.div__Scalar,
-        {"jvp": forward_ad.div_Scalar, "differentiable": True, "kernels": "div.Scalar", "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.div_Scalar,
+            "differentiable": True,
+            "absent_in_torch": True,
+            "kernels": "div.Scalar",
+            "tags": ("core", "pointwise"),
+        },
     ),
     (SCHEMAS["div.Scalar_out"], CopiedOut(functions.div_Scalar), {"boxed": True}),
     (SCHEMAS["div.Scalar_mode"], functions.div_Scalar_mode, {"composite": True, "tags": ("core", "pointwise")}),

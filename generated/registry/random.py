@@ -50,7 +50,7 @@ OPS = (
     (
         SCHEMAS["bernoulli.Tensor"],
         functions.bernoulli_Tensor,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "absent_in_torch": True, "tags": ("nondeterministic_seeded",)},
     ),
     (SCHEMAS["bernoulli.Tensor_out"], CopiedOut(functions.bernoulli_Tensor), {"boxed": True}),
     (

@@ -17,9 +17,6 @@ from mindtorch.dispatch.schema.syntax import Declaration, Parameter, parse_decla
 
 _NUMBERS = (int, float, bool, complex)
 
-# Of these ops torch's Python functions have no overload for a number: there the number stands for a tensor.
-_NUMBERS_ARE_TENSORS = frozenset(("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"))
-
 
 @cache
 def declaration_of(schema_text: str) -> Declaration:
@@ -102,9 +99,10 @@ def arguments_in_order(function: Any, args: Sequence[Any], kwargs: Mapping[str, 
 
 def _with_numbers(entry: OpEntry, given: Mapping[str, Any]) -> OpEntry:
     """The overload for numbers, if `other` is one and torch has that overload in Python."""
-    if not entry.takes_numbers or entry.base in _NUMBERS_ARE_TENSORS or type(given.get("other")) not in _NUMBERS:
+    if not entry.takes_numbers or type(given.get("other")) not in _NUMBERS:
         return entry
-    return find_op(f"{base_of(entry.name)}.Scalar") or entry
+    for_numbers = find_op(f"{base_of(entry.name)}.Scalar")
+    return entry if for_numbers is None or for_numbers.absent_in_torch else for_numbers
 
 
 def _restored(parameter: Parameter, value: Any, originals: Originals) -> Any:

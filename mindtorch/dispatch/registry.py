@@ -123,6 +123,8 @@ class OpEntry:
         "view",
         "composite",
         "copies",
+        "shares_memory",
+        "absent_in_torch",
         "differentiable",
         "takes_numbers",
         "python_names",
@@ -143,6 +145,8 @@ class OpEntry:
         view: str | None = None,
         composite: bool = False,
         copies: bool = False,
+        shares_memory: bool = False,
+        absent_in_torch: bool = False,
         differentiable: bool = False,
         takes_numbers: bool = False,
         python_names: Mapping[str, str] | None = None,
@@ -169,6 +173,8 @@ class OpEntry:
         self.view = view
         self.composite = composite
         self.copies = copies
+        self.shares_memory = shares_memory
+        self.absent_in_torch = absent_in_torch
         self.differentiable = differentiable
         self.takes_numbers = takes_numbers
         self.python_names = python_names

@@ -104,6 +104,12 @@ OTHER_CASES = (
     ),
     DiffCase("P026", "round.decimals", "the op has a Python signature of its own", edits=(("  python: hidden\n", ""),)),
     DiffCase(
+        "P027",
+        "round.decimals",
+        "that PyTorch has no such Python overload is added",
+        edits=(("  python: hidden\n", "  python: absent\n"),),
+    ),
+    DiffCase(
         "P030",
         "mul_.Tensor",
         "the operator `__imul__` is no longer this op",
@@ -521,6 +527,12 @@ OTHER_CASES = (
         "exp",
         "the scalar expression is added",
         edits=((EXP, EXP + "  scalar: self + 1\n"),),
+    ),
+    DiffCase(
+        "B026",
+        "exp",
+        "that results may share memory is added",
+        edits=((EXP, EXP + "  shares_memory: true\n"),),
     ),
     DiffCase(
         "G001",

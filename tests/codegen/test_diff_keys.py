@@ -57,6 +57,7 @@ CHANGES = {
     "shape": of_exp("  shape: same\n"),
     "batch": of_exp("  batch: rows\n"),
     "view": replaced("  view: single\n", "  view: detach\n"),
+    "shares_memory": of_exp("  shares_memory: true\n"),
     "factory": replaced("  factory: true\n", ""),
     "dispatch": replaced("dispatch: {CPU: cat}", "dispatch: {CPU: concatenate}"),
     "composite": replaced("  composite: square\n", "  composite: squared\n"),

@@ -193,7 +193,7 @@ CASES = (
           python: visible
         """,
         "ops.yaml:4:11: error[E015] unknown value 'visible' of 'python'",
-        "it is one of: hidden",
+        "it is one of: hidden, absent",
     ),
     Case(
         "promotion is a sentence",

@@ -114,7 +114,8 @@ def schema_of(entry: str) -> str:
 
 def special_entries(entries: list[str], derivatives: list[str]) -> list[str]:
     """The entries of ops that have one of the rarer keys."""
-    rare = "deprecated versions divergence python_module view factory inplace out when node complex".split()
+    in_ops = "deprecated versions divergence python_module view shares_memory factory inplace out".split()
+    rare = [*in_ops, "when", "node", "complex"]
     texts = {schema_of(entry): entry for entry in derivatives}
     whole = {entry: entry + texts.get(schema_of(entry), "") for entry in entries}
     return [entry for entry, text in whole.items() if any(f"\n  {key}:" in text for key in rare)]

@@ -233,6 +233,14 @@ def check_other_devices(ops):
     assert ops.counted.op.other_devices == (1,)
 
 
+@shows("shares_memory")
+def check_shared_memory(ops):
+    x = matrix()
+    handed = ops.handed(x)
+    x.zero_()
+    assert handed.tolist() == x.tolist() and not handed._is_view() and ops.handed.op.shares_memory
+
+
 @shows("copies")
 def check_copies_in_inference_mode(ops):
     with torch.inference_mode():
@@ -342,12 +350,15 @@ def check_variants(ops):
     assert ops.spelled_(x) is x and ops.spelled(x, out=out) is out and out.tolist() == (matrix() + 2).tolist()
 
 
-@shows("python_names", "python", "python: hidden", "divergence")
+@shows("python_names", "python", "python: hidden", "python: absent", "divergence")
 def check_names(ops):
     assert ops.stretch(matrix(), by=2).tolist() == (2 * matrix()).tolist()
     check_gradients(lambda x: ops.stretch(x, by=3), matrix())
     assert ops.either(matrix(), 1).tolist() == [[1, 1], [1.5, 2]]
     assert torch.ops.everyword.either.Scalar(matrix(), 1).tolist() == [[1, 1], [1.5, 2]]
+    assert find_op(f"{ops.either.op.namespace}::either.Scalar").absent_in_torch
+    assert torch.ops.everyword.neither.Scalar(matrix(), 1).tolist() == [[1, 1], [1.5, 2]]
+    assert not find_op(f"{ops.neither.op.namespace}::neither.Scalar").absent_in_torch
 
 
 @shows("deprecated", "since", "removal", "replacement")

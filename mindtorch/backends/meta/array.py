@@ -98,6 +98,7 @@ def _tried(kernel: Callable, op: str) -> Callable:
             raise
         return kernel(*args) if out is None else kernel(*args, out=out)
 
+    vars(call).update(vars(kernel))  # the marks of the rule
     return call
 
 

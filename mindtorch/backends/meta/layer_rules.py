@@ -5,7 +5,7 @@ from typing import Any
 
 from mindtorch._core.promotion import DOUBLE
 from mindtorch.backends.grid_checks import check_grid
-from mindtorch.backends.meta.results import Kernel, new
+from mindtorch.backends.meta.results import Kernel, differs_from_cpu, new
 
 _SUM, _MAX = 0, 2
 
@@ -22,6 +22,7 @@ def embedding_bag_forward_only(promotion: str) -> Kernel:
 def _bags(forward_only: bool) -> Kernel:
     """Sums leave out what they don't need, as the CPU's do."""
 
+    @differs_from_cpu
     def kernel(
         weight: Any,
         indices: Any,

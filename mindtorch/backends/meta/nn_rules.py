@@ -8,7 +8,7 @@ from mindtorch import iterator
 from mindtorch._core import geometry
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF, INT64, common_dtype
 from mindtorch.backends import image_layout
-from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new
+from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, differs_from_cpu, is_array, new
 
 Ints = Sequence[int]
 
@@ -256,6 +256,7 @@ def like_second(promotion: str) -> Kernel:
 
 
 def batch_norm(promotion: str) -> Kernel:
+    @differs_from_cpu
     def kernel(
         input: Any,
         weight: Any,
@@ -285,6 +286,7 @@ def batch_norm_backward(promotion: str) -> Kernel:
 
 
 def layer_norm(promotion: str) -> Kernel:
+    @differs_from_cpu
     def kernel(input: Any, normalized_shape: Ints, weight: Any, bias: Any, eps: float) -> Any:
         outer = input.ndim - len(normalized_shape)
         shape = input.shape[:outer] + (1,) * len(normalized_shape)

@@ -12,6 +12,12 @@ Kernel = Callable[..., Any]
 Shape = tuple[int, ...]
 
 
+def differs_from_cpu(kernel: Kernel) -> Kernel:
+    """Mark a rule whose results besides the first have other shapes than the CPU's kernel gives them, as in PyTorch."""
+    kernel.differs_from_cpu = True  # type: ignore[attr-defined]
+    return kernel
+
+
 def is_array(value: Any) -> bool:
     return hasattr(value, "ndim")
 

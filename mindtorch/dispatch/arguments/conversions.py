@@ -33,12 +33,6 @@ from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.torch_function import begin_with, handle_torch_function, overriding_arguments
 
-# Overloads that torch's Python functions don't have. The first are for numbers, which stand for tensors there.
-_NOT_IN_PYTHON = frozenset(
-    ("add.Scalar", "add_.Scalar", "sub.Scalar", "sub_.Scalar", "mul.Scalar", "mul_.Scalar", "div.Scalar", "div_.Scalar")
-    + ("bernoulli.Tensor", "normal", "range")
-)
-
 # What the Python functions of factories and of ops with an out variant take besides the schema's arguments.
 _ADDED = frozenset(("out", "requires_grad"))
 
@@ -306,6 +300,6 @@ def _in_python(entries: list[OpEntry]) -> list[OpEntry]:
     """The overloads that torch's Python function has. Ours may have one for several of them."""
     op = entries[0]
     known = op.overloads
-    others = [each for each in known if each.name not in _NOT_IN_PYTHON and not each.boxed]
+    others = [each for each in known if not (each.absent_in_torch or each.boxed)]
     functional = {each.name: each for each in (*entries, *others) if not each.schema.is_out}
     return list(functional.values()) or entries

@@ -28,20 +28,9 @@ from mindtorch._support.op_names import qualified
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.keys import backend_named
 from mindtorch.dispatch.modes.torch_dispatch import is_wanted
-from mindtorch.dispatch.registry import KernelTable, OpEntry, kernel_table
+from mindtorch.dispatch.registry import KernelTable, OpEntry, find_op, kernel_table
 
 ON = os.environ.get("MINDTORCH_DEBUG") == "1"
-
-
-# Their result may have the memory of an input, though they are no views: autograd need not know, as nobody uses that
-# input again.
-_MAY_SHARE = frozenset(("_unsafe_view", "unsafe_split", "unsafe_split_with_sizes"))
-# They change what autograd knows of a tensor, and leave its elements as they are.
-_WRITE_NOTHING = frozenset(("detach_",))
-# What their kernels give besides the result differs on the CPU from the meta backend, as in torch.
-_HAVE_OWN_RESULTS = frozenset(
-    ("native_batch_norm", "native_layer_norm", "_embedding_bag", "_embedding_bag_forward_only")
-)
 
 
 class KernelError(AssertionError):
@@ -123,7 +112,9 @@ def _check_inputs(entry: OpEntry, before: Iterable[_Before], written: list[Tenso
 
 
 def _counts_writes(entry: OpEntry, tensor: Tensor) -> bool:
-    return entry.base not in _WRITE_NOTHING and not tensor.is_inference()
+    """`detach_` changes what autograd knows of a tensor, and leaves its elements as they are."""
+    functional = find_op(entry.name.removesuffix("_"))
+    return not tensor.is_inference() and (functional is None or functional.view != "detach")
 
 
 def _check_returned(entry: OpEntry, results: list[Tensor], written: list[Tensor]) -> None:
@@ -142,7 +133,7 @@ def _check_views(entry: OpEntry, results: list[Tensor], base: Tensor) -> None:
 
 def _check_fresh(entry: OpEntry, results: list[Tensor], before: Iterable[_Before]) -> None:
     """Other results have memory of their own."""
-    if entry.base in _MAY_SHARE:
+    if entry.shares_memory:
         return
     roots = {id(root_of(each.array)) for each in before if _is_dense(each.array)}
     for tensor in results:
@@ -177,10 +168,12 @@ def _check_gradients(entry: OpEntry, results: Iterable[Tensor]) -> None:
 
 def _without_data(entry: OpEntry, tensors: Iterable[_Before], args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
     """The arguments as tensors of the meta backend; None if nothing is to be learnt from a call with them."""
-    if entry.base in _HAVE_OWN_RESULTS or kwargs.get("device") is not None:
+    if kwargs.get("device") is not None:
         return None
-    is_asked = backend_named("Meta").array_class in kernel_table(entry.name)
-    if not is_asked or not tensors or any(type(each.array) is not np.ndarray for each in tensors):
+    rule = kernel_table(entry.name).get(backend_named("Meta").array_class)
+    if rule is None or hasattr(rule, "differs_from_cpu"):
+        return None
+    if not tensors or any(type(each.array) is not np.ndarray for each in tensors):
         return None
     return _as_meta(args), {name: _as_meta(value) for name, value in kwargs.items()}
 
