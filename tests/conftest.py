@@ -1,4 +1,4 @@
-"""What holds for every test, whichever ran before it in its process; and the order in which they run."""
+"""What holds for every test, whichever ran before it in its process; which of them run, and in which order."""
 
 import gc
 import os
@@ -8,6 +8,8 @@ from itertools import groupby
 import pytest
 
 import mindtorch
+from codegen.keys import FAMILIES
+from codegen.model import Op
 from mindtorch._support import warnings
 from tests import daily
 
@@ -24,6 +26,7 @@ def pytest_report_header():
 
 def pytest_addoption(parser):
     parser.addoption("--order", metavar="SEED", type=int, help="shuffle the files, and the tests of each")
+    parser.addoption("--family", choices=FAMILIES, help="only the table-driven tests of the ops of this family")
 
 
 def pytest_sessionstart(session):
@@ -40,6 +43,8 @@ LONG = {"test_add_an_op.py", "test_npu_absent.py", "test_other_devices.py", "tes
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
+    if config.option.family is not None:
+        select_family(config, items, config.option.family)
     if config.option.order is not None:
         items[:] = shuffled(items, config.option.order)
     items.sort(key=lambda item: item.path.name not in LONG)
@@ -56,6 +61,18 @@ def shuffled(items, seed):
 
 
 # -------------------- what is left out --------------------
+
+
+def select_family(config, items, family):
+    others = [item for item in items if family not in families_of(item)]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if family in families_of(item)]
+
+
+def families_of(item):
+    """The families of the ops that a table-driven test has as parameters."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return {each.family for each in parameters if isinstance(each, Op)}
 
 
 def pytest_terminal_summary(terminalreporter):
