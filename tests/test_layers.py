@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import mindtorch
 
 ROOT = Path(__file__).parent.parent
@@ -149,6 +151,22 @@ def test_no_imports_inside_functions():
         if isinstance(node, (ast.Import, ast.ImportFrom))
     ]
     assert hidden == []
+
+
+@pytest.mark.parametrize("room", ["backends", "composite", "autograd.formulas"])
+def test_what_begins_with_an_underscore_stays_in_its_module(room):
+    """What kernels of two families need has a name without one, in their `common` folder. (Elsewhere it may be a name
+    of PyTorch's.)"""
+    shared = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {alias.name}"
+        for module, path in MODULES.items()
+        if module.startswith(f"{room}.")
+        for node in ast.walk(imports_in(path))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mindtorch.")
+        for alias in node.names
+        if alias.name.startswith("_")
+    ]
+    assert shared == []
 
 
 def test_no_module_has_a_name_that_users_see_as_something_else():

@@ -116,7 +116,7 @@ def solve_jvp(A_t, B_t, A, shape, result, left):
     return ops.linalg_solve(A, B_t - change, left=left)
 
 
-def _triangle(matrix, upper, unitriangular):
+def triangle_of(matrix, upper, unitriangular):
     return matrix.triu(int(unitriangular)) if upper else matrix.tril(-int(unitriangular))
 
 
@@ -125,12 +125,12 @@ def solve_triangular_backward(grad, A, result, upper, left, unitriangular):
     options = {"upper": not upper, "left": left, "unitriangular": unitriangular}
     B_grad = ops.linalg_solve_triangular(_adjoint(A), grad, **options)
     product = B_grad.matmul(_adjoint(result)) if left else _adjoint(result).matmul(B_grad)
-    return _triangle(-product, upper, unitriangular), B_grad
+    return triangle_of(-product, upper, unitriangular), B_grad
 
 
 def solve_triangular_jvp(A_t, B_t, A, result, upper, left, unitriangular):
     """Tangent of the solution."""
-    part = _triangle(A_t, upper, unitriangular)
+    part = triangle_of(A_t, upper, unitriangular)
     change = part.matmul(result) if left else result.matmul(part)
     return ops.linalg_solve_triangular(A, B_t - change, upper=upper, left=left, unitriangular=unitriangular)
 

@@ -4,7 +4,7 @@ Of A X = B, the gradient of B is A^-H g and that of A is -(A^-H g) X^H; the fact
 """
 
 from mindtorch.autograd.formulas.common import sum_of_given
-from mindtorch.autograd.formulas.linalg.decompositions import _triangle
+from mindtorch.autograd.formulas.linalg.decompositions import triangle_of
 from mindtorch.dispatch import ops
 
 
@@ -31,7 +31,7 @@ def triangular_solve_backward(grad, copy_grad, A, solution, upper, transpose, un
     adjoint = A.conj() if transpose else A.mH
     own = ops.linalg_solve_triangular(adjoint, grad, upper=upper == transpose, unitriangular=unitriangular)
     product = solution.conj().matmul(own.mT) if transpose else own.matmul(solution.mH)
-    matrix = _triangle(-product, upper, unitriangular)
+    matrix = triangle_of(-product, upper, unitriangular)
     return own, matrix if copy_grad is None else matrix + copy_grad
 
 

@@ -6,21 +6,20 @@ import numpy as np
 
 from mindtorch._core.promotion import BOOL, INTEGRAL
 from mindtorch.backends.cpu.common.computing import Op, loops
-from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.elementwise import binary, predicate, unary
 from mindtorch.backends.cpu.common.refusals import (
     ONLY_INTEGRAL,
     not_implemented,
 )
-from mindtorch.backends.cpu.comparison.comparison import _predicate
 
 INTEGERS = (BOOL, *INTEGRAL)
 
 
 # -------------------- comparisons and truth --------------------
-logical_not = _predicate(np.logical_not)
-logical_and = _predicate(np.logical_and, binary)
-logical_or = _predicate(np.logical_or, binary)
-logical_xor = _predicate(np.logical_xor, binary)
+logical_not = predicate(np.logical_not)
+logical_and = predicate(np.logical_and, binary)
+logical_or = predicate(np.logical_or, binary)
+logical_xor = predicate(np.logical_xor, binary)
 
 
 def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.fast_path import KINDS, SHORT_CUT_FAILED, Kind
-from mindtorch._core.promotion import FLOAT
+from mindtorch._core.promotion import FLOAT, to_bool
 from mindtorch._support.float_errors import run_quietly
 from mindtorch._support.numpy_functions import copyto, may_share_memory
-from mindtorch.backends.cpu.common.computing import Loop, Op, compute
+from mindtorch.backends.cpu.common.computing import Loop, Op, compute, loops
 from mindtorch.backends.cpu.compiled.choice import decide, is_undecided
 from mindtorch.iterator import BLOCK
 from mindtorch.iterator.constants import CONSTANTS
@@ -214,6 +214,11 @@ def _is_written_safely(out: Array, operand: Array) -> bool:
 def _is_alike_or_single(operand: Array, out: Array) -> bool:
     """The same of a further operand, which must not make the result larger either."""
     return operand is not out and (not operand.ndim or operand.shape == out.shape) and _is_apart(operand, out)
+
+
+def predicate(function: Any, factory: Any = unary) -> Any:
+    """The kernel of a function of elements that is true or false, with `binary` as the factory of pairs."""
+    return factory(Op(loops(function), result_dtype=to_bool))
 
 
 def is_plain(array: Array) -> bool:

@@ -50,6 +50,11 @@ def refused(kind: type[Exception], text: str, *dtypes: np.dtype[Any]) -> Refusal
     return dict.fromkeys(dtypes, Refusal(kind, text, early=True))
 
 
+def without_complex(text: str) -> Refusals:
+    """Complex tensors are refused with a text of its own."""
+    return refused(RuntimeError, text, *COMPLEX)
+
+
 def no_complex(op: str) -> Refusals:
     return refused(NotImplementedError, f"{op} is not supported for complex inputs", *COMPLEX)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mindtorch._core.promotion import BOOL, COMPLEX, to_bool
 from mindtorch.backends.cpu.common.computing import ALL, REAL_NUMBERS, Op, loops
-from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.elementwise import binary, predicate
 from mindtorch.backends.cpu.common.refusals import (
     not_implemented,
 )
@@ -33,10 +33,6 @@ gt = _comparison(np.greater, "gt", REAL)
 ge = _comparison(np.greater_equal, "ge", REAL)
 
 
-def _predicate(function: Any, factory: Any = unary) -> Any:
-    return factory(Op(loops(function), result_dtype=to_bool))
-
-
-isnan = _predicate(np.isnan)
-isinf = _predicate(np.isinf)
-isfinite = _predicate(np.isfinite)
+isnan = predicate(np.isnan)
+isinf = predicate(np.isinf)
+isfinite = predicate(np.isfinite)

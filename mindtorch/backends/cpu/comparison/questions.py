@@ -17,8 +17,8 @@ from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.refusals import (
     INTEGRAL_OR_BOOL,
     refused,
+    without_complex,
 )
-from mindtorch.backends.cpu.pointwise.numeric import _no_complex
 
 Array = np.ndarray
 
@@ -28,13 +28,13 @@ _INTEGERS = (BOOL, *INTEGRAL)
 fmax = binary(
     Op(
         loops(np.fmax, _INTEGERS) | loops(parts.larger, FLOATS),
-        refusals=_no_complex("fmax not implemented for complex tensors."),
+        refusals=without_complex("fmax not implemented for complex tensors."),
     )
 )
 fmin = binary(
     Op(
         loops(np.fmin, _INTEGERS) | loops(parts.smaller, FLOATS),
-        refusals=_no_complex("fmin not implemented for complex tensors."),
+        refusals=without_complex("fmin not implemented for complex tensors."),
     )
 )
 
@@ -66,11 +66,11 @@ isposinf = _question(
     "isposinf",
     partial(parts.equals, np.inf),
     parts.never,
-    _no_complex("isposinf does not support complex inputs."),
+    without_complex("isposinf does not support complex inputs."),
 )
 isneginf = _question(
     "isneginf",
     partial(parts.equals, -np.inf),
     parts.never,
-    _no_complex("isneginf does not support complex inputs."),
+    without_complex("isneginf does not support complex inputs."),
 )

@@ -29,16 +29,12 @@ from mindtorch.backends.cpu.common.refusals import (
     INTEGRAL_OR_BOOL,
     ONLY_FLOATING,
     not_implemented,
-    refused,
+    without_complex,
 )
 from mindtorch.backends.cpu.compiled.choice import compiled
 
 Array = np.ndarray
 _REAL = (BOOL, *REAL_NUMBERS)
-
-
-def _no_complex(text: str) -> dict[Any, Any]:
-    return refused(RuntimeError, text, *COMPLEX)
 
 
 # -------------------- remainders and divisors --------------------
@@ -47,7 +43,7 @@ frac = unary(Op(loops(parts.fraction, FLOATS), refusals=not_implemented("frac_cp
 
 # -------------------- the larger and the smaller one --------------------
 _HEAVISIDE = Op(
-    loops(parts.heaviside, _REAL), refusals=_no_complex("heaviside is not yet implemented for complex tensors.")
+    loops(parts.heaviside, _REAL), refusals=without_complex("heaviside is not yet implemented for complex tensors.")
 )
 
 
@@ -155,7 +151,7 @@ def logit(input: Array, eps: float | None = None, out: Array | None = None) -> A
 
 def _scaled(factor: float, name: str) -> Any:
     computation = partial(parts.times, factor)
-    refusals = _no_complex(f"{name} is not supported for complex tensors.")
+    refusals = without_complex(f"{name} is not supported for complex tensors.")
     return unary(Op(loops(computation, FLOATS), int_to_float, refusals=refusals))
 
 
