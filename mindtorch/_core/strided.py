@@ -79,8 +79,10 @@ def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) 
 def empty_like(array: Array, dtype: np.dtype | None = None) -> Array:
     """A new array laid out as torch lays out `torch.empty_like(x)`."""
     dtype = dtype or array.dtype
-    if array.flags.c_contiguous and 1 not in array.shape and array.size:
-        return aligned.empty(array.shape, dtype)
+    shape = array.shape
+    if array.flags.c_contiguous and array.size:
+        if 1 not in shape or array.strides == geometry.contiguous_strides(shape, array.itemsize):
+            return aligned.empty(shape, dtype)
     strides = geometry.preserved_strides(array.shape, strides_of(array), array.itemsize)
     scaled = tuple([stride // array.itemsize * dtype.itemsize for stride in strides])
     return allocate(array.shape, scaled, dtype)

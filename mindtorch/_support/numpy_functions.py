@@ -22,6 +22,7 @@ may_share_memory = getattr(np.may_share_memory, "_implementation", np.may_share_
 count_nonzero = getattr(np.count_nonzero, "_implementation", np.count_nonzero)
 
 WRITTEN_OVER = 1 << 8  # elements, up to which a choice is quicker as two copies
+_INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 _FEW = 1 << 12  # elements, of which the place of the largest is found before a reduction would have begun
 
 
@@ -47,6 +48,9 @@ def smallest(array: Array) -> float:
 
 def is_within(integers: Array, first: int, stop: int) -> bool:
     """Whether all integers, if there are any, are at least `first` and below `stop`."""
+    if not first and integers.dtype is _INT64 and 0 < integers.size <= _FEW:
+        unsigned = integers.view(_UINT64)  # in which negative ones are larger than all others
+        return bool(unsigned.item(unsigned.argmax()) < stop)
     return not integers.size or (smallest(integers) >= first and largest(integers) < stop)
 
 

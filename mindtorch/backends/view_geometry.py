@@ -103,10 +103,11 @@ def transpose(shape: Ints, strides: Ints, unit: int, dim0: int, dim1: int) -> Ge
 
 
 def permute(shape: Ints, strides: Ints, unit: int, dims: Ints) -> Geometry:
-    return _permuted(shape, strides, permutation(dims, len(shape)))
+    return _permuted(shape, strides, permutation(tuple(dims), len(shape)))
 
 
-def permutation(dims: Ints, ndim: int) -> list[int]:
+@lru_cache(maxsize=1024)
+def permutation(dims: tuple[int, ...], ndim: int) -> tuple[int, ...]:
     """`dims` as a checked permutation of `range(ndim)`."""
     if len(dims) != ndim:
         raise RuntimeError(
@@ -116,7 +117,7 @@ def permutation(dims: Ints, ndim: int) -> list[int]:
     wrapped = [wrap_dim(dim, ndim) for dim in dims]
     if len(set(wrapped)) != ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return wrapped
+    return tuple(wrapped)
 
 
 def _permuted(shape: Ints, strides: Ints, order: Ints) -> Geometry:

@@ -43,9 +43,15 @@ def reduced_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     if dim is None or dim == () or dim == []:
         return tuple(range(ndim))
     if isinstance(dim, int):
-        dim = (dim,)
+        return (geometry.wrap_dim(dim, ndim),) if ndim else _no_dims(dim)
     wrapped = geometry.wrap_dims(dim, ndim)
     return tuple(wrapped) if ndim else ()
+
+
+def _no_dims(dim: int) -> tuple[int, ...]:
+    """Those of a number, of which the only one is not there."""
+    geometry.wrap_dim(dim, 0)
+    return ()
 
 
 def reduced_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:

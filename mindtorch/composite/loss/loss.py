@@ -64,14 +64,15 @@ def nll_loss2d_out(input, target, weight, reduction, ignore_index, *, out):
 
 
 def nll_loss_nd(input, target, weight, reduction, ignore_index):
-    if input.ndim < 1:
+    shape, classes = input._mt_array.shape, target._mt_array.shape
+    if not shape:
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
-    if input.ndim != 1 and input.shape[0] != (target.shape[0] if target.ndim else None):
-        given = target.shape[0] if target.ndim else 0
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({given}).")
-    if input.ndim <= 2:
+    if len(shape) != 1 and shape[:1] != classes[:1]:
+        given = classes[0] if classes else 0
+        raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({given}).")
+    if len(shape) <= 2:
         return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
-    if input.ndim == 4:
+    if len(shape) == 4:
         return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     return _nll_loss_of_images(input, target, weight, reduction, ignore_index)
 
@@ -93,12 +94,12 @@ def _nll_loss_of_images(
 
 
 def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing):
-    if input.shape == target.shape:
+    if input._mt_array.shape == target._mt_array.shape:
         _check_probabilities(target, ignore_index)
         _check_smoothing(label_smoothing)
         return _against_probabilities(input, target, weight, reduction, label_smoothing)
     _check_smoothing(label_smoothing)
-    logs = input.log_softmax(_class_dim(input))
+    logs = ops.log_softmax(input, _class_dim(input))
     losses = nll_loss_nd(logs, target, weight, reduction, ignore_index)
     if label_smoothing == 0:
         return losses

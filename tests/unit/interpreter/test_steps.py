@@ -22,8 +22,11 @@ ROW, ONES = X[1].clone(), torch.ones(4)
 SQUARE = torch.eye(4) + 0.1 * torch.arange(16.0).reshape(4, 4)
 PLACES, WHERE = torch.tensor([2, 0]), torch.tensor([[0, 1, 2, 0]])
 LEAF = X.clone().requires_grad_()
+BATCH, CLASSES = X.reshape(1, 3, 4), torch.tensor([0, 3, 1])
+HEADS = torch.ones(1, 2, 3, 4)
 SPECTRUM = X.to(torch.complex64)
 special = torch.special
+functional = torch.nn.functional
 NUMPY = Path(numpy.__file__).parent
 
 
@@ -37,17 +40,39 @@ def into(call):
 CALLS = {
     "amax(dim, out)": (into(lambda out: torch.amax(X, 1, out=out)), 16, 0),
     "sum(dim, out)": (into(lambda out: torch.sum(X, 1, out=out)), 16, 0),
-    "std(dim, out)": (into(lambda out: torch.std(X, 1, out=out)), 40, 0),
-    "median(dim)": (lambda: torch.median(X, 1), 29, 0),
-    "mode(dim)": (lambda: torch.mode(X, 1), 34, 3),
-    "index_add": (lambda: torch.index_add(X, 0, PLACES, X[:2]), 34, 0),
-    "index_fill": (lambda: torch.index_fill(X, 0, PLACES, 2.0), 65, 0),
-    "scatter": (lambda: torch.scatter(X, 0, WHERE, X), 24, 0),
-    "scatter_add": (lambda: torch.scatter_add(X, 0, WHERE, X), 28, 0),
-    "take": (lambda: torch.take(X, PLACES), 40, 0),
+    "std(dim, out)": (into(lambda out: torch.std(X, 1, out=out)), 35, 0),
+    "median(dim)": (lambda: torch.median(X, 1), 28, 0),
+    "mode(dim)": (lambda: torch.mode(X, 1), 28, 3),
+    "std(dim)": (lambda: torch.std(X, 1), 30, 1),
+    "max(dim)": (lambda: torch.max(X, 1), 19, 0),
+    "argmax(dim)": (lambda: torch.argmax(X, 1), 14, 0),
+    "cumsum(out)": (into(lambda out: torch.cumsum(X, 1, out=out)), 22, 0),
+    "mm(out)": (into(lambda out: torch.mm(SQUARE, SQUARE, out=out)), 9, 0),
+    "addmm(out)": (into(lambda out: torch.addmm(ONES, SQUARE, SQUARE, out=out)), 12, 0),
+    "bmm": (lambda: torch.bmm(BATCH, BATCH.mT), 22, 0),
+    "clamp(out)": (into(lambda out: torch.clamp(X, -1.0, 1.0, out=out)), 19, 0),
+    "clamp_": (lambda: X.clone().clamp_(-3.0, 3.0), 20, 0),
+    "lerp(number)": (lambda: torch.lerp(X, X, 0.75), 17, 0),
+    "gather": (lambda: torch.gather(X, 1, WHERE), 16, 0),
+    "tril": (lambda: torch.tril(X), 5, 0),
+    "tril(out)": (into(lambda out: torch.tril(X, out=out)), 9, 0),
+    "nll_loss": (lambda: functional.nll_loss(X, CLASSES), 24, 0),
+    "cross_entropy": (lambda: functional.cross_entropy(X, CLASSES), 37, 0),
+    "layer_norm": (lambda: functional.layer_norm(X, (4,)), 22, 0),
+    "batch_norm": (lambda: functional.batch_norm(X, None, None, training=True), 52, 1),
+    "attention": (lambda: functional.scaled_dot_product_attention(HEADS, HEADS, HEADS), 37, 0),
+    "permute": (lambda: X.permute(1, 0), 4, 0),
+    "expand": (lambda: ONES.expand(3, 4), 5, 0),
+    "squeeze(dim)": (lambda: BATCH.squeeze(0), 9, 0),
+    "detach": (lambda: X.detach(), 5, 0),
+    "index_add": (lambda: torch.index_add(X, 0, PLACES, X[:2]), 32, 0),
+    "index_fill": (lambda: torch.index_fill(X, 0, PLACES, 2.0), 63, 0),
+    "scatter": (lambda: torch.scatter(X, 0, WHERE, X), 23, 0),
+    "scatter_add": (lambda: torch.scatter_add(X, 0, WHERE, X), 26, 0),
+    "take": (lambda: torch.take(X, PLACES), 37, 0),
     "fft": (lambda: torch.fft.fft(SPECTRUM), 32, 6),
     "rfftn": (lambda: torch.fft.rfftn(X), 45, 12),
-    "chebyshev_polynomial_t": (lambda: special.chebyshev_polynomial_t(X / 2, WHERE), 45, 0),
+    "chebyshev_polynomial_t": (lambda: special.chebyshev_polynomial_t(X / 2, WHERE), 42, 0),
     "legendre_polynomial_p": (lambda: special.legendre_polynomial_p(X, 3), 24, 0),
     "bessel_j0(out)": (into(lambda out: special.bessel_j0(X, out=out)), 13, 0),
     "xlog1py": (lambda: special.xlog1py(ONES, ONES), 7, 0),
@@ -57,7 +82,7 @@ CALLS = {
     "where(number)": (lambda: torch.where(X > 0, X, 2.0), 68, 2),
     "lu_factor_ex": (lambda: torch.linalg.lu_factor_ex(SQUARE), 27, 0),
     "solve_triangular": (lambda: torch.linalg.solve_triangular(SQUARE, SQUARE, upper=True), 14, 0),
-    "grad(sin)": (lambda: torch.autograd.grad(torch.sin(LEAF), LEAF, X), 64, 0),
+    "grad(sin)": (lambda: torch.autograd.grad(torch.sin(LEAF), LEAF, X), 60, 0),
 }
 
 

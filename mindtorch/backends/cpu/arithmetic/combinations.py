@@ -34,6 +34,8 @@ _ADDCDIV = Op(compiled("addcdiv", loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX)))
 
 
 def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:
+    if type(weight) is float and input.dtype is end.dtype and input.dtype in FLOATS and -1 <= weight <= 1:
+        return compute(_LERP_BY_NUMBER, (input, end, weight), out)
     _expect_dtype_of(input, end, "end")
     if isinstance(weight, Array):
         if weight.ndim:

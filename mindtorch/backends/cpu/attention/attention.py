@@ -15,6 +15,7 @@ from mindtorch.backends.cpu.common.checks import expect_dtypes, expect_sizes, no
 from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.cpu.common.reducing import as_computed, rounded
 from mindtorch.iterator import broadcast_shapes
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 
@@ -39,7 +40,7 @@ def flash_attention(
     result = empty_like(query, wide[0].dtype)
     sums = np.empty((images, places, heads), result.dtype).transpose(0, 2, 1)
     mask = _spread(attn_mask, wide[0], wide[1])
-    scaled = wide[0] * result.dtype.type(_scale(query, scale))
+    scaled = wide[0] * kept_constant(_scale(query, scale), result.dtype)
     quiet(_attend, (scaled, *wide[1:]), mask, is_causal, (result, sums))
     return result if result.dtype is query.dtype else rounded((result,), query.dtype)[0], sums
 
@@ -216,8 +217,10 @@ def _are_moderate(q: Array, k: Array, mask: Array | None) -> bool:
     """Whether no score can be so large that its exponential overflows; a product is at most that of the lengths."""
     if mask is not None and mask.dtype != BOOL:
         return False
-    if q.size + k.size <= _FEW and np.vdot(q, q) * np.vdot(k, k) < _MODERATE**2:
-        return True  # together they are no longer than the longest may be
+    if q.size + k.size <= _FEW:
+        queries, keys = q.ravel(), k.ravel()
+        if queries.dot(queries) * keys.dot(keys) < _MODERATE**2:
+            return True  # together they are no longer than the longest may be
     longest = [np.einsum("bhld,bhld->bhl", each, each).max() for each in (q, k)]
     return bool(longest[0] * longest[1] < _MODERATE**2)  # NaN isn't either
 

@@ -341,11 +341,11 @@ def prelu(x: Array, weight: Array, out: Array | None = None) -> Array:
 def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> Array:
     """Exact at both ends: the formula starts from the end that is nearer."""
     if weight.size and not any(weight.strides):  # the same everywhere
-        weight = weight[(0,) * weight.ndim]
+        number = weight.item(0)
+        if abs(number) < 0.5:
+            return _lerp_from_start(start, end, weight if not weight.ndim else weight[(0,) * weight.ndim], out=out)
+        return _lerp_from_end(start, end, np.asarray(1 - weight[(0,) * weight.ndim]), out=out)
     near_start = np.abs(weight) < 0.5
-    if near_start.ndim == 0:
-        move = _lerp_from_start if near_start else _lerp_from_end
-        return move(start, end, weight if near_start else 1 - weight, out=out)
     difference = end - start
     return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
 

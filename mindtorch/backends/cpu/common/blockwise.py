@@ -1,6 +1,7 @@
 """Computations of several passes over arrays, in blocks: what a pass leaves for the next one stays in the cache."""
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from mindtorch._core import aligned
 Array = np.ndarray
 
 _BLOCK = 1 << 15  # elements: more than on an iterator, because a step makes many calls
+
+
+_ndim_of = attrgetter("ndim")
 
 
 def in_one_go(loop: Callable[..., Array]) -> Callable[..., Array]:
@@ -44,11 +48,11 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
             inputs = args[:arrays]
             if out is None:
                 out = aligned.empty(_shape_of(inputs), inputs[0].dtype)
-            if out.size <= _BLOCK and (out.ndim if arrays == 1 else 0 not in [each.ndim for each in inputs]):
+            if out.size <= _BLOCK and (out.ndim if arrays == 1 else 0 not in map(_ndim_of, inputs)):
                 step(out, *args, *none)
             elif out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in (out, *inputs)]):
                 _run_in_blocks(step, (out, *inputs), args[arrays:], temporaries)
-            elif 0 in [each.ndim for each in inputs]:  # NumPy makes intermediates scalars, which no step can write to
+            elif 0 in map(_ndim_of, inputs):  # NumPy makes intermediates scalars, which no step can write to
                 step(*[each if each.ndim else each.reshape(1) for each in (out, *inputs)], *args[arrays:], *none)
             else:
                 step(out, *args, *none)

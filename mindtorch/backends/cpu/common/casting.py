@@ -7,6 +7,7 @@ import numpy as np
 from mindtorch._core.dtype import FROM_NUMPY, bfloat16
 from mindtorch._core.promotion import can_cast
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import copyto
 from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.halves import convert_into, converted
@@ -18,6 +19,7 @@ Array = np.ndarray
 _SINGLE = np.dtype(np.float32)
 _DOUBLE = np.dtype(np.float64)
 _BYTE = np.dtype(np.uint8)
+_FEW = 1 << 12  # elements, of which a copy is quick in any layout
 _NARROW_FLOATS = (np.dtype(np.float16), bfloat16.numpy)
 
 
@@ -65,6 +67,9 @@ def deliver(result: Array, out: Array | None) -> Array:
     NumPy makes scalars of arrays without dimensions; they become arrays again.
     """
     if out is not None:
+        if out.dtype is result.dtype and out.shape == result.shape and out.size <= _FEW and type(out) is type(result):
+            copyto(out, result)
+            return out
         if not needs_resize(out, result.shape):
             copy_into(out, result)
             return out
@@ -79,7 +84,7 @@ def deliver_same(result: Array, out: Array | None) -> Array:
 
 
 def check_same(result: Array, out: Array | None) -> None:
-    if out is not None and out.dtype != result.dtype:
+    if out is not None and out.dtype is not result.dtype and out.dtype != result.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {c_name(result)}, but got {c_name(out)} instead")
 
 

@@ -15,6 +15,7 @@ from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.halves import convert_into, converted
 from mindtorch.iterator import reduced_dims
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
@@ -26,7 +27,10 @@ def scalar_name(dtype: NumpyDtype) -> str:
 
 def as_computed(input: Array, dtype: NumpyDtype) -> Array:
     """The operand converted to `dtype`, and from there to the dtype in which that is computed."""
-    if input.dtype != dtype:
+    own = input.dtype
+    if own is dtype and (own is FLOAT or own is DOUBLE):
+        return input
+    if own != dtype:
         input = converted(_real_if(input, dtype), dtype)
     working = widened(dtype)
     return input if working == dtype else converted(input, working)
@@ -44,7 +48,10 @@ def _real_if(array: Array, dtype: NumpyDtype) -> Array:
 
 def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
     """The result in `dtype` as a row-major array or in `out`."""
-    result = np.asarray(result)
+    if type(result) is not Array:
+        result = np.asarray(result)
+    if out is None and result.dtype is dtype and result.flags.c_contiguous and 1 not in result.shape:
+        return result
     if out is not None:
         if type(out) is Array and out.shape == result.shape and out.dtype is result.dtype:
             copyto(out, result)
@@ -93,9 +100,9 @@ def nonempty_dims(op: str, input: Array, dim: Any, shown: Any = None) -> tuple[i
 
     `shown`: how the message names them, when not counted from the front.
     """
-    dims = reduced_dims(dim, input.ndim)
     if input.size:
-        return dims
+        return reduced_dims(dim, input.ndim)
+    dims = reduced_dims(dim, input.ndim)
     if dim is None or dim == () or dim == []:
         raise RuntimeError(
             f"{op}(): Expected reduction dim to be specified for input.numel() == 0. "
@@ -177,7 +184,7 @@ def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
             _running_sum_of_row(row, sums)
         return result
     if axis or values.ndim < 2 or not values.size or values[0].size < 64:
-        return _sum_from_zero(values.cumsum(axis, dtype))
+        return _sum_from_zero(np.add.accumulate(values, axis, dtype))
     result = values.astype(dtype, order="C")
     for row in range(1, len(result)):
         np.add(result[row], result[row - 1], out=result[row])
@@ -186,4 +193,4 @@ def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
 
 def _sum_from_zero(sums: Array) -> Array:
     """Running sums as if they began with a zero: NumPy begins with the first element, which may be a negative zero."""
-    return np.add(sums, 0, out=sums) if sums.dtype.kind in "fc" else sums
+    return np.add(sums, kept_constant(0, sums.dtype), sums) if sums.dtype.kind in "fc" else sums

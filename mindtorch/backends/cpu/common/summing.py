@@ -64,6 +64,7 @@ def average(values: Array, dims: tuple[int, ...]) -> Array:
 # How many times its own rounding error a mean may be larger than the deviations from it. That error is then too small
 # by the square of it to matter.
 _CERTAIN = 1024.0
+_FEW_MEANS = 256
 _SMALL_SQUARES = {dtype: float(_CERTAIN * np.finfo(dtype).eps) ** 2 for dtype in (FLOAT, DOUBLE)}
 
 
@@ -72,6 +73,10 @@ def doubtful(squares: Array, mean: Array, number: int) -> Array | None:
 
     None if nowhere: there the distances are exact enough.
     """
+    if squares.size <= _FEW_MEANS and squares.flags.c_contiguous and mean.flags.c_contiguous and squares.size:
+        means = mean.reshape(-1)
+        if means.dot(means) * number * _SMALL_SQUARES[squares.dtype] < squares.item(squares.argmin()) / 2:
+            return None  # a single square is no larger than the sum of all
     smallest = np.multiply(mean, mean)
     smallest = np.multiply(smallest, kept_constant(number * _SMALL_SQUARES[squares.dtype], squares.dtype))
     where = np.less(squares, smallest)

@@ -13,7 +13,7 @@ from mindtorch._support.numpy_functions import broadcast_to
 from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.common import arithmetic
 from mindtorch.backends.cpu.common.checks import c_name
-from mindtorch.backends.cpu.common.computing import REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import are_plain, binary
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.refusals import not_implemented, refused
@@ -64,6 +64,9 @@ _UPPER_LIMITS = _limit(arithmetic.at_most, np.minimum, "max")
 def clamp(
     input: Array, min: Array | Number | None = None, max: Array | Number | None = None, out: Array | None = None
 ) -> Array:
+    if type(min) in _PLAIN and type(max) in _PLAIN and input.dtype in FLOATS:
+        if -_ORDINARY < min < _ORDINARY and -_ORDINARY < max < _ORDINARY:
+            return compute(_CLAMP_BY_NUMBERS, (input, min, max), out)
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if input.dtype in _NO_COMPLEX_CLAMP:
@@ -77,6 +80,10 @@ def clamp(
     _check_clamp_in_place(out, input, min, max)
     op = _CLAMP if isinstance(min, Array) else _CLAMP_BY_NUMBERS
     return compute(op, (input, _checked_limit(input, min), _checked_limit(input, max)), out)
+
+
+_PLAIN = (float, int)
+_ORDINARY = 100  # a limit below it fits into every dtype, and leaves that of float arrays as it is
 
 
 def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
@@ -124,7 +131,7 @@ def _check_clamp_in_place(out: Array | None, input: Array, *limits: Array | Numb
 
 def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
     """A number must fit into the dtype of the result."""
-    if isinstance(limit, Array) or (not isinstance(limit, complex) and -100 < limit < 100):
+    if isinstance(limit, Array) or (not isinstance(limit, complex) and -_ORDINARY < limit < _ORDINARY):
         return limit
     if common_dtype(input, limit) == input.dtype:
         checked_number(limit, input.dtype)

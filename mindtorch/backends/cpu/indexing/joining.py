@@ -1,18 +1,18 @@
 """Concatenation and repetition, and rearrangements of elements along dimensions: flip, roll, triangles of matrices."""
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 
 from mindtorch import iterator
 from mindtorch._core import aligned, geometry
-from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import ALL_DTYPES, FROM_NUMPY
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import FLOAT, can_convert, promote
 from mindtorch._core.strided import allocate, empty_like
 from mindtorch._support import errors
-from mindtorch._support.numpy_functions import concatenate
+from mindtorch._support.numpy_functions import concatenate, copyto
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.common.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.view.view import slice as slice_of
@@ -160,11 +160,22 @@ def triangle(name: str, keeps_lower: bool) -> Callable[..., Array]:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         rows, columns = input.shape[-2:]
         last = max(diagonal if keeps_lower else diagonal - 1, -rows - 1)  # beyond the corner, NumPy doesn't count
-        kept = np.tri(rows, columns, min(last, columns), dtype=bool)
+        dropped = (_few_dropped if rows * columns <= _FEW else _dropped)(rows, columns, min(last, columns), keeps_lower)
         if out is input and input.ndim > 3:
             iterator.check_distinct(out)  # torch works on a copy then, and writes it back
-        result = np.zeros(input.shape, input.dtype)
-        np.copyto(result, input, where=kept if keeps_lower else ~kept)
-        return deliver_same(result, out)
+        result = input.copy()
+        copyto(result, _ZEROS[input.dtype], where=dropped)
+        return result if out is None else deliver_same(result, out)
 
     return kernel
+
+
+def _dropped(rows: int, columns: int, last: int, keeps_lower: bool) -> Array:
+    """Where a matrix has its other triangle; `last` is the last diagonal of the lower one."""
+    lower = np.tri(rows, columns, last, dtype=bool)
+    return ~lower if keeps_lower else lower
+
+
+_FEW = 1 << 12  # elements of matrices whose triangles are remembered
+_few_dropped = lru_cache(maxsize=256)(_dropped)
+_ZEROS = {dtype.numpy: np.zeros((), dtype.numpy) for dtype in ALL_DTYPES}

@@ -33,7 +33,8 @@ Write = Callable[[Array, Key, Array], None]
 
 def gather(input, dim, index, sparse_grad=False, out=None):
     dim = geometry.wrap_dim(dim, input.ndim)
-    check_same(input, out)
+    if out is not None:
+        check_same(input, out)
     _check_index_dtype(index, "gather")
     if out is not None:
         iterator.check_distinct(out)
@@ -42,7 +43,7 @@ def gather(input, dim, index, sparse_grad=False, out=None):
         return deliver_same(np.empty(index.shape, input.dtype), out)
     _check_same_ndim(index, input, "input")
     source = input.reshape(1) if not input.ndim else input
-    if _exceeds(index, source, skipped=dim):
+    if index.shape != source.shape and _exceeds(index, source, skipped=dim):
         raise RuntimeError(
             f"Size does not match at dimension {_exceeds(index, source, skipped=dim)[0]} expected index "
             f"{list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension {dim}"
@@ -53,7 +54,9 @@ def gather(input, dim, index, sparse_grad=False, out=None):
         picked = source.reshape(-1).take(flat_places(index, dim, index.shape, source.shape))
     else:
         picked = np.ascontiguousarray(source[_along(index, dim)])
-    return deliver_same(picked.reshape(index.shape), out)
+    if picked.shape != index.shape:
+        picked = picked.reshape(index.shape)
+    return picked if out is None else deliver_same(picked, out)
 
 
 def scatter(input, dim, index, src, out=None):
@@ -98,7 +101,7 @@ def _assign(target: Array, key: Key, values: Array) -> None:
 
 def _matching_part(src: Array, index: Array, input: Array, dim: int) -> Array:
     """The part of `src` that the index has places for."""
-    is_too_large = bool(_exceeds(index, input, skipped=dim))
+    is_too_large = index.shape != input.shape and bool(_exceeds(index, input, skipped=dim))
     if src.shape == index.shape and src.ndim and not is_too_large:
         return src
     if src.ndim and not is_too_large:
@@ -124,7 +127,7 @@ def _check_index_dtype(index: Array, op: str) -> None:
 
 
 def _check_same_ndim(index: Array, input: Array, name: str) -> None:
-    if max(index.ndim, 1) != max(input.ndim, 1):
+    if index.ndim != input.ndim and max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
 
 

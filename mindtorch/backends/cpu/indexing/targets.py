@@ -1,5 +1,6 @@
 """The arrays that indexing kernels write to, and the check of the indices along one dimension."""
 
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -54,7 +55,8 @@ def flat_places(index: Array, dim: int, sizes: tuple[int, ...], shape: tuple[int
 
     `sizes`: how many elements of each dimension are meant, the first ones of those that have no index.
     """
-    inside, others = prod(shape[dim + 1 :]), _starts(sizes, dim, shape)
+    inside = prod(shape[dim + 1 :])
+    others = (_few_starts if index.size <= _FEW else _starts)(sizes, dim, shape)
     places = index.reshape(1) if not index.ndim else index
     if inside != 1:
         places = np.multiply(places, inside, dtype=np.int64)
@@ -71,6 +73,10 @@ def _starts(sizes: tuple[int, ...], dim: int, shape: tuple[int, ...]) -> Array |
             starts = steps if starts is None else starts + steps
         stride *= shape[each]
     return starts
+
+
+_FEW = 1 << 10  # places for which it is remembered
+_few_starts = lru_cache(maxsize=256)(_starts)
 
 
 def check_index_rows(op: str, input: Array, dim: int, index: Array, source: Array) -> None:

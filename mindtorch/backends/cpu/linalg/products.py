@@ -17,6 +17,7 @@ from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.cpu.view.view import type_name
+from mindtorch.iterator import is_at_hand
 
 Array = np.ndarray
 Product = Callable[[Array, Array], Array]
@@ -60,11 +61,12 @@ def _largest(integers: Array) -> int:
 
 
 def mm(input, mat2, out=None):
-    if out is None and (input.dtype is FLOAT is mat2.dtype) and input.ndim == 2 == mat2.ndim and len(mat2) > 1:
-        try:
-            return run_quietly(input.dot, mat2)
-        except SHORT_CUT_FAILED:
-            pass
+    if (input.dtype is FLOAT is mat2.dtype) and input.ndim == 2 == mat2.ndim and len(mat2) > 1:
+        if out is None or is_at_hand(out, (len(input), mat2.shape[1]), FLOAT, (input, mat2)):
+            try:
+                return run_quietly(input.dot, mat2, out)
+            except SHORT_CUT_FAILED:
+                pass
     _check_mm(input, mat2, out)
     return deliver(_multiplied(_dot, input, mat2), out)
 
@@ -143,6 +145,10 @@ def dot(input, tensor, out=None):
 
 
 def bmm(input, mat2, out=None):
+    if (input.dtype is FLOAT is mat2.dtype) and input.ndim == 3 == mat2.ndim and input.size and mat2.size:
+        shape = input.shape[:2] + mat2.shape[2:]
+        if input.shape[::2] == mat2.shape[:2] and (out is None or is_at_hand(out, shape, FLOAT, (input, mat2))):
+            return quiet(np.matmul, input, mat2, out=out)
     for name, array in (("batch1", input), ("batch2", mat2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -178,17 +184,18 @@ def _check_factors(kernel: str, batch1: Array, batch2: Array, out: Array | None)
 # -------------------- products added to a matrix --------------------
 
 
-def _product_and_sum(mat1: Array, mat2: Array, addend: Array) -> Array:
-    result = mat1.dot(mat2)
+def _product_and_sum(mat1: Array, mat2: Array, addend: Array, out: Array | None) -> Array:
+    result = mat1.dot(mat2, out)
     return np.add(result, addend, result)
 
 
 def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
-    if out is None and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim and mat1.dtype.char in "fd":
+    if beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim and mat1.dtype.char in "fd":
         if input.dtype is mat1.dtype is mat2.dtype and 1 < mat1.shape[1] == mat2.shape[0]:
             shape = mat1.shape[0], mat2.shape[1]
             if input.shape == shape or input.shape == shape[1:]:
-                return quiet(_product_and_sum, mat1, mat2, input)
+                if out is None or is_at_hand(out, shape, mat1.dtype, (input, mat1, mat2)):
+                    return quiet(_product_and_sum, mat1, mat2, input, out)
     for name, array in (("self", input), ("mat1", mat1)):
         if array.dtype != mat2.dtype:
             raise RuntimeError(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from mindtorch._core import aligned
-from mindtorch._core.promotion import common_dtype
+from mindtorch._core.promotion import INT64, UINT8, common_dtype
 from mindtorch._core.strided import empty_like
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import largest, smallest
+from mindtorch._support.numpy_functions import is_within, largest, smallest
 from mindtorch.backends.cpu.common import checks
+from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.halves import converted
 from mindtorch.backends.cpu.common.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.common.summing import add_up
@@ -25,6 +27,7 @@ from mindtorch.iterator import (
 )
 
 NONE, MEAN, SUM = 0, 1, 2
+_CLASSES = (INT64, UINT8)
 
 _LOG_FLOOR = -100  # binary cross entropy clamps log(0)
 _SMALLEST = 1e-12  # and the denominator of its gradient
@@ -67,20 +70,36 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
 
 def _is_plain(input: np.ndarray, target: np.ndarray, ignore_index: int) -> bool:
     """Whether every target is a class and counts, as mostly: then there is less to do."""
-    if input.ndim != 2 or input.dtype not in (np.float32, np.float64) or target.dtype != np.int64 or not target.size:
+    if input.ndim != 2 or input.dtype not in FLOATS or target.dtype is not INT64 or not target.size:
         return False
     classes = input.shape[1]
-    if 0 <= ignore_index < classes:
-        return False
-    return bool(np.maximum.reduce(target.view(np.uint64)) < classes)  # so a negative class is too large
+    return not 0 <= ignore_index < classes and is_within(target, 0, classes)
 
 
 def _plain_nll(input: np.ndarray, target: np.ndarray, reduction: int) -> tuple[np.ndarray, np.ndarray]:
-    losses = np.negative(input[np.arange(target.size), target])
+    if input.flags.c_contiguous:
+        picked = input.reshape(-1).take(_chosen_places(target, input.shape[1]))
+    else:
+        picked = input[np.arange(target.size), target]
+    losses = np.negative(picked, picked)
     if reduction == NONE:
         return losses, np.zeros((), losses.dtype)
-    total, count = quiet(_total, losses), np.asarray(target.size, losses.dtype)
+    total, count = quiet(_total, losses), np.array(target.size, losses.dtype)
     return np.divide(total, count, out=total) if reduction == MEAN else total, count
+
+
+def _chosen_places(target: np.ndarray, classes: int) -> np.ndarray:
+    """Where in the elements of a matrix, row by row, the class of each row is."""
+    rows = target.size
+    return target + (_few_starts if rows <= _FEW else _starts)(rows, classes)
+
+
+def _starts(rows: int, classes: int) -> np.ndarray:
+    return np.arange(0, rows * classes, classes)
+
+
+_FEW = 1 << 10
+_few_starts = lru_cache(maxsize=256)(_starts)
 
 
 def _plain_nll_gradient(
@@ -88,7 +107,9 @@ def _plain_nll_gradient(
 ) -> np.ndarray:
     result = np.zeros(input.shape, input.dtype)
     share = np.negative(grad_output)
-    result[np.arange(target.size), target] = share if total_weight is None else quiet(np.divide, share, total_weight)
+    if total_weight is not None:
+        share = quiet(np.divide, share, total_weight)
+    result.reshape(-1)[_chosen_places(target, input.shape[1])] = share
     return result
 
 
@@ -229,7 +250,7 @@ def _check_image_out(out: np.ndarray | None, input: np.ndarray) -> None:
 
 def _check_nll_dtypes(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, kernel: str) -> None:
     checks.expect_float(input, kernel)
-    if target.dtype not in (np.int64, np.uint8):
+    if target.dtype not in _CLASSES:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {checks.scalar_name(target)}")
     checks.expect_dtype(weight, input)
 

@@ -7,12 +7,15 @@ from math import prod
 import numpy as np
 
 from mindtorch._core import aligned
+from mindtorch._core.promotion import DOUBLE
 from mindtorch._core.strided import laid_out
 from mindtorch._support.float_errors import quiet
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.common import checks
+from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.precision import deliver, deliver_all, widen
 from mindtorch.backends.cpu.normalization import normalization
+from mindtorch.iterator.constants import kept_constant
 
 # -------------------- normalization --------------------
 
@@ -47,14 +50,18 @@ def _batch_norm(
     eps: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not training:
-        mean, invstd = widen(running_mean), 1 / np.sqrt(widen(running_var) + eps)
+        mean, invstd = widen(running_mean), _reciprocal_deviation(widen(running_var), eps)
         nothings = np.empty(0, x.dtype), np.empty(0, x.dtype)
         return normalization.normalize_channels(x, mean, invstd, weight, bias), *nothings
     mean, variance, centred = normalization.channel_statistics(x)
     count = x.shape[0] * x.shape[2]
-    normalization.update_running(running_mean, mean, momentum)
-    normalization.update_running(running_var, variance * np.float64(count) / (count - 1), momentum)
-    invstd = 1 / np.sqrt(variance + eps)
+    if running_mean is not None:
+        normalization.update_running(running_mean, mean, momentum)
+    if running_var is not None:
+        corrected = variance * kept_constant(count, DOUBLE)
+        corrected /= kept_constant(count - 1, DOUBLE)
+        normalization.update_running(running_var, corrected, momentum)
+    invstd = _reciprocal_deviation(variance, eps)
     return normalization.scale_channels(centred, invstd, weight, bias), mean, invstd
 
 
@@ -81,26 +88,43 @@ def native_batch_norm_backward(
 
 
 def _reciprocal_deviation(variance: np.ndarray, eps: float) -> np.ndarray:
-    return 1 / np.sqrt(variance + eps)
+    deviation = variance + kept_constant(eps, variance.dtype)
+    np.sqrt(deviation, deviation)
+    return np.divide(kept_constant(1, variance.dtype), deviation, deviation)
 
 
 def _by_channel(array: np.ndarray) -> np.ndarray:
-    images, channels = array.shape[:2]
-    return array.reshape(images, channels, prod(array.shape[2:]))
+    shape = array.shape
+    return array.reshape(*shape[:2], prod(shape[2:]))
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
-    _check_layer_norm(input, tuple(normalized_shape), weight, bias)
-    dims = len(normalized_shape)
+    shape = tuple(normalized_shape)
+    dims = len(shape)
+    statistics = (*input.shape[: input.ndim - dims], *(1,) * dims)
+    if _is_plain(input, shape, weight, bias):
+        x = normalization.rows_of(input, dims)
+        out, mean, rstd = quiet(normalization.normalize_rows, x, _flat(weight), _flat(bias), eps)
+        return out.reshape(input.shape), mean.reshape(statistics), rstd.reshape(statistics)
+    _check_layer_norm(input, shape, weight, bias)
     x = normalization.rows_of(widen(input), dims)
     out, mean, rstd = quiet(normalization.normalize_rows, x, _flat(widen(weight)), _flat(widen(bias)), eps)
-    statistics = (*input.shape[: input.ndim - dims], *(1,) * dims)
     like = input if weight is None else weight
     return (
         deliver(out.reshape(input.shape), input),
         deliver(mean.reshape(statistics), like),
         deliver(rstd.reshape(statistics), like),
     )
+
+
+def _is_plain(input: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None) -> bool:
+    """Whether all is of one dtype in which can be computed, and fits together: nothing to refuse or to convert."""
+    dtype = input.dtype
+    if not shape or dtype not in FLOATS or input.shape[-len(shape) :] != shape:
+        return False
+    if weight is not None and (weight.dtype is not dtype or weight.shape != shape):
+        return False
+    return bias is None or (bias.dtype is dtype and bias.shape == shape)
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
@@ -125,7 +149,7 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
 
 
 def _flat(array: np.ndarray | None) -> np.ndarray | None:
-    return None if array is None else array.reshape(-1)
+    return array if array is None or array.ndim == 1 else array.reshape(-1)
 
 
 def _check_layer_norm(

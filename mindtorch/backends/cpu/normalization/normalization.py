@@ -6,6 +6,8 @@ from math import prod
 
 import numpy as np
 
+from mindtorch._core.strided import laid_out
+from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.summing import add_up, add_up_rows, dot_rows, doubtful, recentred
 from mindtorch.iterator.constants import kept_constant
 
@@ -20,7 +22,8 @@ _ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between
 def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and variance, not corrected for the sample, of each channel of (images, channels, places); x centred."""
     count = x.shape[0] * x.shape[2]
-    mean = _sum_channels(x) / count
+    number = kept_constant(count, x.dtype)
+    mean = np.divide(_sum_channels(x), number)
     centred = x - mean[:, None]
     squares = _dot_channels(centred, centred)
     where = doubtful(squares, mean, count)
@@ -28,7 +31,7 @@ def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
         mean, centred = recentred(x, mean[:, None], where[:, None], (0, 2))
         mean = mean.reshape(-1)
         squares = _dot_channels(centred, centred)
-    return mean, squares / count, centred
+    return mean, np.divide(squares, number), centred
 
 
 def _sum_channels(x: np.ndarray) -> np.ndarray:
@@ -64,9 +67,14 @@ def normalize_channels(
     return out
 
 
-def update_running(running: np.ndarray | None, value: np.ndarray, momentum: float) -> None:
-    if running is not None:
-        running[...] = momentum * value + (1 - momentum) * running
+def update_running(running: np.ndarray, value: np.ndarray, momentum: float) -> None:
+    """The sum is computed in the higher of the two dtypes."""
+    rest = 1 - momentum
+    if running.dtype in FLOATS:
+        kept = np.multiply(running, kept_constant(rest, running.dtype))
+        np.add(np.multiply(value, kept_constant(momentum, value.dtype)), kept, running, casting="same_kind")
+    else:
+        running[...] = momentum * value + rest * running
 
 
 def channel_gradients(
@@ -141,23 +149,24 @@ def _normalize_few(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     length = x.shape[1]
     count = kept_constant(length, x.dtype)
+    x = x if x.flags.c_contiguous else x.copy()
     mean = add_up_rows(x).reshape(-1, 1)
     mean /= count
-    out = np.subtract(x, mean, order="C")
+    out = np.subtract(x, mean)
     rstd = dot_rows(out, out).reshape(-1, 1)
     where = doubtful(rstd, mean, length)
     if where is not None:
         mean, out = recentred(x, mean, where, (1,), out)
         rstd = dot_rows(out, out).reshape(-1, 1)
     rstd /= count
-    rstd += eps
+    rstd += kept_constant(eps, x.dtype)
     np.reciprocal(np.sqrt(rstd, rstd), rstd)
-    out *= rstd
+    out = out * rstd  # what is broadcast takes longer in place, where NumPy looks for memory that is shared
     if weight is not None:
-        out *= weight
+        out = out * weight
     if bias is not None:
-        out += bias
-    return out, mean, rstd
+        out = out + bias
+    return laid_out(out, None), mean, rstd
 
 
 def row_gradients(

@@ -195,14 +195,15 @@ def _check_convertible(input: Array, out: Array | None) -> None:
 
 
 Pair = tuple[Array, Array]
+_ARGMAX, _ARGMIN = np.ndarray.argmax, np.ndarray.argmin  # without the question who else may want to answer
 
 
 def max_dim(input: Array, dim: int, keepdim: bool = False, out: Pair | None = None) -> Pair:
-    return _extreme_and_index("max", np.maximum, np.argmax, input, dim, keepdim, out)
+    return _extreme_and_index("max", np.maximum, _ARGMAX, input, dim, keepdim, out)
 
 
 def min_dim(input: Array, dim: int, keepdim: bool = False, out: Pair | None = None) -> Pair:
-    return _extreme_and_index("min", np.minimum, np.argmin, input, dim, keepdim, out)
+    return _extreme_and_index("min", np.minimum, _ARGMIN, input, dim, keepdim, out)
 
 
 def _extreme_and_index(
@@ -219,7 +220,7 @@ def _extreme_and_index(
     extremes = function.reduce(values, axis, None, None, keepdim)
     return (
         store(extremes, input.dtype, values_out),
-        store(search(values, axis, keepdims=keepdim), INT64, indices_out),
+        store(_places(search, values, axis, keepdim), INT64, indices_out),
     )
 
 
@@ -231,11 +232,11 @@ _NO_INDEX = {
 
 
 def argmax(input: Array, dim: int | None = None, keepdim: bool = False, out: Array | None = None) -> Array:
-    return _index("argmax", np.argmax, input, dim, keepdim, out)
+    return _index("argmax", _ARGMAX, input, dim, keepdim, out)
 
 
 def argmin(input: Array, dim: int | None = None, keepdim: bool = False, out: Array | None = None) -> Array:
-    return _index("argmin", np.argmin, input, dim, keepdim, out)
+    return _index("argmin", _ARGMIN, input, dim, keepdim, out)
 
 
 def _index(op: str, search: Any, input: Array, dim: int | None, keepdim: bool, out: Array | None) -> Array:
@@ -247,9 +248,15 @@ def _index(op: str, search: Any, input: Array, dim: int | None, keepdim: bool, o
     else:
         nonempty_dims(op, input, dim)
     computed = as_computed(input, input.dtype)
-    if dim is None or not input.ndim:
-        return store(search(computed, keepdims=keepdim), INT64, out)
-    return store(search(computed, dim, keepdims=keepdim), INT64, out)
+    return store(_places(search, computed, dim if input.ndim else None, keepdim), INT64, out)
+
+
+def _places(search: Any, values: Array, dim: int | None, keepdim: bool) -> Array:
+    """Where the searched element is, along a dimension or in the order of rows. (NumPy's `keepdims` takes longer.)"""
+    found = search(values, dim)
+    if not keepdim:
+        return found
+    return np.reshape(found, (1,) * values.ndim) if dim is None else np.expand_dims(found, dim)
 
 
 # -------------------- truth --------------------

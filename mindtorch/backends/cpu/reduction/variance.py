@@ -70,7 +70,7 @@ def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdi
         raise RuntimeError("std and var only support floating point and complex dtypes")
     dims = reduced_dims(dim, input.ndim)
     elements = count(input.shape, dims)
-    freedom = elements - (1 if correction is None else real_number(correction))
+    freedom = elements - (1 if correction is None or correction == 1 else real_number(correction))
     if freedom <= 0:
         warn(
             f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "

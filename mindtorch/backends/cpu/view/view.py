@@ -22,7 +22,7 @@ _ALL = builtins.slice(None)
 
 
 def alias(input):
-    return _known(input).view()
+    return input.view() if input.size else _known(input).view()
 
 
 # -------------------- view and reshape --------------------
@@ -91,7 +91,8 @@ def t(input):
 
 
 def permute(input, dims):
-    return _known(input).transpose(view_geometry.permutation(dims, input.ndim))
+    known = input if input.size else _known(input)
+    return known.transpose(view_geometry.permutation(tuple(dims), input.ndim))
 
 
 def expand(input, size, implicit=False):
@@ -105,7 +106,12 @@ def squeeze(input):
 
 
 def squeeze_dim(input, dim):
-    return _without(input, (geometry.wrap_dim(dim, input.ndim),))
+    shape = input.shape
+    if not (type(dim) is int and 0 <= dim < len(shape)):
+        dim = geometry.wrap_dim(dim, len(shape))
+    if shape[dim:] and shape[dim] == 1 and input.size:
+        return input[(*(_ALL,) * dim, 0, ...)]
+    return _without(input, (dim,))
 
 
 def squeeze_dims(input, dim):
@@ -122,8 +128,11 @@ def unsqueeze(input, dim):
 def _without(input: Array, dims: Any) -> Array:
     """Drops those of `dims` that have one element, by indexing with 0, which keeps the other strides."""
     shape = input.shape
-    index = tuple([0 if extent == 1 and dim in dims else _ALL for dim, extent in enumerate(shape)])
-    return _known(input)[(*index, ...)]
+    known = input if input.size else _known(input)
+    if 1 not in shape:
+        return known.view()
+    index = [0 if extent == 1 and dim in dims else _ALL for dim, extent in enumerate(shape)]
+    return known[(*index, ...)]
 
 
 # -------------------- parts --------------------
@@ -256,6 +265,12 @@ def _known(input: Array) -> Array:
 
 
 def _strided_by(geometry_of: Any, input: Array, *args: Any) -> Array:
+    if input.flags.c_contiguous and input.size and input.dtype.kind != "V":  # then it is the buffer of its views
+        shape, strides, offset = _geometry(geometry_of, input.shape, input.strides, input.itemsize, *args)
+        try:
+            return np.ndarray(shape, input.dtype, input, offset, strides)
+        except (TypeError, ValueError):
+            pass
     return strided(input, *_geometry(geometry_of, input.shape, strides_of(input), input.itemsize, *args))
 
 
