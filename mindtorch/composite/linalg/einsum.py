@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
-from mindtorch._core.tensor import Tensor
+import numpy as np
+
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.dispatch import ops
+
+Ints = tuple[int, ...]
 
 _ELLIPSIS = "..."
 
@@ -25,6 +32,8 @@ class Equation:
 def einsum(equation, tensors, path=None):
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
+    if len(tensors) == 2 and not path and (product := _unseen_product(equation, *tensors)) is not None:
+        return product
     parsed, labels = parse(equation, tuple([tensor._mt_array.ndim for tensor in tensors]))
     operands = [_aligned(tensor, own, labels) for tensor, own in zip(tensors, parsed.operands, strict=True)]
     _check_sizes(tensors, parsed.operands)
@@ -223,23 +232,93 @@ def multiply_and_sum(left: Tensor, right: Tensor, summed: Sequence[int]) -> Tens
     """The product of two tensors of one rank, summed over `summed` (which become size 1), as one batched product."""
     if not summed:
         return left * right
-    pairs = list(enumerate(zip(left._mt_array.shape, right._mt_array.shape, strict=True)))
+    plan = _plan_of(left._mt_array.shape, right._mt_array.shape, tuple(summed))
+    if plan.is_swapped:
+        left, right = right, left
+    first = left.permute(plan.orders[0]).reshape(plan.shapes[0])
+    second = right.permute(plan.orders[1]).reshape(plan.shapes[1])
+    return ops.bmm(first, second).view(plan.shape).permute(plan.order)
+
+
+class _Plan(NamedTuple):
+    """How a product becomes a batched one: how its operands lie there, in their order or `is_swapped`, and the result
+    of that."""
+
+    is_swapped: bool
+    orders: tuple[Ints, Ints]
+    shapes: tuple[Ints, Ints]
+    shape: Ints
+    order: Ints
+
+
+@lru_cache(maxsize=1024)
+def _plan_of(left: Ints, right: Ints, summed: Ints) -> _Plan:
+    pairs = list(enumerate(zip(left, right, strict=True)))
     both = [dim for dim, (a, b) in pairs if dim not in summed and a != 1 and b != 1]
     left_only = [dim for dim, (a, b) in pairs if dim not in summed and a != 1 and b == 1]
     right_only = [dim for dim, (a, b) in pairs if dim not in summed and a == 1]
     sizes = [b if a == 1 else a for _, (a, b) in pairs]
-    if left_only and right_only and right_only[-1] < left_only[-1]:  # then the result needs no permutation
-        left, right, left_only, right_only = right, left, right_only, left_only
-
-    def count(group: Sequence[int]) -> int:
-        return prod([sizes[dim] for dim in group])
-
-    first = left.permute((*both, *left_only, *summed, *right_only)).reshape(
-        (count(both), count(left_only), count(summed))
+    is_swapped = bool(left_only and right_only and right_only[-1] < left_only[-1])
+    if is_swapped:  # then the result needs no permutation
+        left_only, right_only = right_only, left_only
+    batch, rows, inner, columns = [
+        prod([sizes[dim] for dim in group]) for group in (both, left_only, summed, right_only)
+    ]
+    order = (*both, *left_only, *summed, *right_only)
+    return _Plan(
+        is_swapped,
+        (order, (*both, *summed, *right_only, *left_only)),
+        ((batch, rows, inner), (batch, inner, columns)),
+        tuple([1 if dim in summed else sizes[dim] for dim in order]),
+        tuple([order.index(dim) for dim in range(len(sizes))]),
     )
-    second = right.permute((*both, *summed, *right_only, *left_only)).reshape(
-        (count(both), count(summed), count(right_only))
-    )
-    order = [*both, *left_only, *summed, *right_only]
-    shape = tuple([1 if dim in summed else sizes[dim] for dim in order])
-    return ops.bmm(first, second).view(shape).permute(tuple([order.index(dim) for dim in range(len(sizes))]))
+
+
+# -------------------- two operands whose views nobody sees --------------------
+
+
+def _unseen_product(equation: str, left: Tensor, right: Tensor) -> Tensor | None:
+    """The same for two arrays of the CPU of which nothing is recorded, so that no tensors are made of how they lie in
+    the batched product. None if something is, or if they need more than a product."""
+    arrays = left._mt_array, right._mt_array
+    if state.interceptors or type(arrays[0]) is not np.ndarray or type(arrays[1]) is not np.ndarray:
+        return None
+    if edge_of(left) is not None or edge_of(right) is not None:
+        return None
+    plan = _whole_plan(equation, arrays[0].shape, arrays[1].shape)
+    if plan is None:
+        return None
+    product, shape = plan
+    if product.is_swapped:
+        arrays = arrays[::-1]
+    factors = [
+        wrap(array.transpose(order).reshape(size)) for array, order, size in zip(arrays, product.orders, product.shapes)
+    ]
+    result = ops.bmm(*factors).view(product.shape).permute(product.order)
+    return result if len(product.shape) == len(shape) else result.view(shape)
+
+
+@lru_cache(maxsize=1024)
+def _whole_plan(equation: str, left: Ints, right: Ints) -> tuple[_Plan, Ints] | None:
+    """The plan, in which the orders are those of the operands' own dimensions, and the shape of the result."""
+    if 0 in left or 0 in right:
+        return None
+    parsed, labels = parse(equation, (len(left), len(right)))
+    if any([len(set(own)) < len(own) for own in parsed.operands]):
+        return None
+    known = [dict(zip(own, shape, strict=True)) for own, shape in zip(parsed.operands, (left, right), strict=True)]
+    sizes = [tuple([own.get(label, 1) for label in labels]) for own in known]
+    kept = len(parsed.output)
+    if any([1 not in pair and pair[0] != pair[1] for pair in zip(*sizes)]):
+        return None
+    pairs = list(zip(*sizes))[kept:]
+    if not pairs or any([a != b or a == 1 for a, b in pairs]):
+        return None
+    plan = _plan_of(*sizes, tuple(range(kept, len(labels))))
+    owners = parsed.operands[::-1] if plan.is_swapped else parsed.operands
+    orders = [
+        tuple([own.index(labels[dim]) for dim in order if labels[dim] in own])
+        for own, order in zip(owners, plan.orders, strict=True)
+    ]
+    shape = tuple([b if a == 1 else a for a, b in zip(*sizes)])[:kept]
+    return plan._replace(orders=(orders[0], orders[1])), shape

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, can_convert, common_dtype
-from mindtorch._support.float_errors import quiet
+from mindtorch._support.float_errors import quiet, run_quietly
+from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu.common import halves
 from mindtorch.backends.cpu.common.refusals import Refusal, no_loop
 from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, is_apart, is_at_hand, may_share
@@ -102,12 +103,18 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
     if (arrays := _direct_operands(op, operands)) is not None:
         loop = op.loops[arrays[0].dtype]
         if out is None:
-            result = quiet(loop, *arrays, *params)
+            try:
+                result = run_quietly(loop, *arrays, *params)
+            except RuntimeError:
+                result = quiet(loop, *arrays, *params)
             return result if type(result) is Array else np.asarray(result)
         if out is arrays[0] and op.result_dtype is None and is_apart(out, arrays[1:]):
             return quiet(loop, *arrays, *params, out=out)
         if (writer := _writer(op, loop, out, arrays[0].shape, arrays)) is not None:
-            return quiet(writer, *arrays, *params, out=out)
+            try:
+                return run_quietly(writer, *arrays, *params, out=out)
+            except RuntimeError:
+                return quiet(writer, *arrays, *params, out=out)
     if getattr(operands[0], "dtype", None) in _WIDE:
         loop = _loop_of_few_halves(op, operands, out)
         if loop is not None:
@@ -201,8 +208,12 @@ def _writer(op: Op, loop: Loop, out: Any, shape: tuple[int, ...], operands: list
     if type(out) is not Array or out.shape != shape or out.size > BLOCK or not out.flags.c_contiguous:
         return None
     dtype, is_ufunc = operands[0].dtype, type(loop) is np.ufunc
-    if not is_apart(out, [each for each in operands if each is not out] if is_ufunc else operands):
-        return None
+    for each in operands:
+        if each is out:
+            if not is_ufunc:
+                return None
+        elif (out.base is not None or each.base is not None) and may_share_memory(out, each):
+            return None
     result_dtype = op.result_dtypes[dtype]
     if out.dtype is result_dtype:
         return loop

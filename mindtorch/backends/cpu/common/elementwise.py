@@ -100,6 +100,8 @@ def binary(op: Op) -> Callable[..., Array]:
         if loop := float_loop if dtype is FLOAT else fast.get(dtype):
             try:
                 if type(other) is Array:
+                    if out is not None and _are_three(input, other, out, result_dtypes[dtype]):
+                        return run_quietly(loop, input, other, out)
                     operand = other
                     friendly = other.dtype is dtype and (
                         input.ndim == 1 == other.ndim or out is input or are_plain(input, other)
@@ -187,6 +189,24 @@ def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[...,
         return kernel(input, other, alpha)
 
     return plain
+
+
+def _are_three(a: Array, b: Array, out: Array, result_dtype: np.dtype) -> bool:
+    """Whether they are the plain case, without a look at what it could be otherwise: three row-major arrays of one
+    shape, each with few elements in memory of its own, the operands of one dtype."""
+    return (
+        out.base is None is a.base is b.base
+        and out is not a
+        and out is not b
+        and a.shape == b.shape == out.shape
+        and b.dtype is a.dtype
+        and out.dtype is result_dtype
+        and 0 < out.ndim
+        and out.size <= BLOCK
+        and a.flags.c_contiguous
+        and b.flags.c_contiguous
+        and out.flags.c_contiguous
+    )
 
 
 def _takes(out: Array, result_dtype: np.dtype, input: Array) -> bool:
