@@ -392,11 +392,8 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     else:
         own.base = tensor
     counter = tensor._mt_version
-    if counter is None:  # Note [Made on demand]
-        fresh = [0] if _thread.own_tensors is None else _thread.own_tensors.new_version(tensor)
-        counter = tensor._mt_version
-        if counter is None:
-            tensor._mt_version = counter = fresh
+    if counter is None:
+        counter = share_version(tensor)
     view = _new(Tensor)
     view._mt_array = array
     view._mt_kind = None
