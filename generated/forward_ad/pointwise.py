@@ -10,10 +10,10 @@ from mindtorch.autograd.formulas.pointwise.pointwise import (
     acosh_backward,
     angle_jvp,
     copysign_backward,
+    log1p_backward,
     logit_backward,
     sinc_backward,
 )
-from mindtorch.autograd.formulas.sparse.sparse import log1p_backward
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 

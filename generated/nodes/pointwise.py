@@ -16,11 +16,11 @@ from mindtorch.autograd.formulas.pointwise.pointwise import (
     acosh_backward,
     angle_backward,
     copysign_backward,
+    log1p_backward,
     logit_backward,
     reciprocal_or_zero,
     sinc_backward,
 )
-from mindtorch.autograd.formulas.sparse.sparse import log1p_backward
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

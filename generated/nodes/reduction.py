@@ -10,10 +10,10 @@ others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import divided
-from mindtorch.autograd.formulas.linalg.linalg import dist_grads, renorm_backward
 from mindtorch.autograd.formulas.reduction.reduction import (
     aminmax_backward,
     cumsum_backward,
+    dist_grads,
     extremal_reduction_backward,
     extremum_of_all_backward,
     logsumexp_backward,
@@ -22,6 +22,7 @@ from mindtorch.autograd.formulas.reduction.reduction import (
     pick_backward,
     prod_backward,
     prod_dim_backward,
+    renorm_backward,
     running_extreme_backward,
     softmax_double_backward,
     std_backward,

@@ -5,7 +5,7 @@ import numpy as np
 from mindtorch._core import state
 from mindtorch._core.fast_path import common_kind
 from mindtorch._core.tensor import wrap
-from mindtorch.autograd.formulas.common import conj, real, wrapped
+from mindtorch.autograd.formulas.common import conj
 from mindtorch.autograd.formulas.reduction.reduction import vector_norm_backward
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
@@ -39,23 +39,6 @@ def mm_mat2_backward(grad, self, stride):
 def _bare_kind(grad, factor):
     """The kind of two plain arrays while nothing is recorded or watched: then the kernel can be called directly."""
     return None if state.recorded_passes or state.interceptors else common_kind(grad, factor)
-
-
-def renorm_backward(grad, self, p, dim, maxnorm):
-    """Gradient of renorm: parts whose norm is large enough are divided by it."""
-    kept = wrapped(dim, self.ndim)
-    others = [each for each in range(self.ndim) if each != kept]
-    norms = ops.linalg_vector_norm(self, p, others, True)
-    along = real(conj(self) * grad).sum(others, True)
-    turned = vector_norm_backward(along, self, p, norms, others, True)
-    inverse = (norms + 1e-7).reciprocal()
-    return ops.where(norms > maxnorm, maxnorm * inverse * (grad - inverse * turned), grad)
-
-
-def dist_grads(grad, self, other, p, result):
-    """Gradients of the norm of a difference."""
-    slope = vector_norm_backward(grad, self - other, p, result, None, False)
-    return (ops.zeros_like(self), ops.zeros_like(other)) if slope is None else (slope, -slope)
 
 
 def cdist_grads(grad, x1, x2, p, result):

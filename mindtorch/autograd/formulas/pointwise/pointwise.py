@@ -2,6 +2,8 @@
 
 import math
 
+from mindtorch._core.layout import strided
+from mindtorch._support.warnings import warn_once
 from mindtorch.autograd.formulas.common import conj, is_differentiated
 from mindtorch.dispatch import ops
 
@@ -60,3 +62,14 @@ def logit_backward(grad, self, eps):
 def reciprocal_or_zero(value):
     """1 / value, and 0 where the value is 0."""
     return value.reciprocal().masked_fill(value == 0, 0)
+
+
+def log1p_backward(grad, self):
+    """Gradient of log1p; sparse tensors have no sum with a number."""
+    if self.layout is strided:
+        return grad / conj(self + 1)
+    warn_once(
+        "log1p_backward: received self with sparse layout, but backward requires materialization of a dense tensor "
+        "with this shape"
+    )
+    return grad * conj(self.to_dense() + 1).reciprocal()

@@ -17,6 +17,7 @@ from mindtorch.autograd.formulas.common import (
     reduced_count,
     reduced_dims,
     restore_dims,
+    wrapped,
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import without_levels
@@ -277,3 +278,20 @@ def vector_norm_jvp(self_t, self, ord, norm, dim, keepdim):
     full = restore_dims(norm, dim, self.ndim, keepdim)
     product = real(conj(_times_norm_slope(1, self, ord, full, dim)) * self_t)
     return product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product
+
+
+def renorm_backward(grad, self, p, dim, maxnorm):
+    """Gradient of renorm: parts whose norm is large enough are divided by it."""
+    kept = wrapped(dim, self.ndim)
+    others = [each for each in range(self.ndim) if each != kept]
+    norms = ops.linalg_vector_norm(self, p, others, True)
+    along = real(conj(self) * grad).sum(others, True)
+    turned = vector_norm_backward(along, self, p, norms, others, True)
+    inverse = (norms + 1e-7).reciprocal()
+    return ops.where(norms > maxnorm, maxnorm * inverse * (grad - inverse * turned), grad)
+
+
+def dist_grads(grad, self, other, p, result):
+    """Gradients of the norm of a difference."""
+    slope = vector_norm_backward(grad, self - other, p, result, None, False)
+    return (ops.zeros_like(self), ops.zeros_like(other)) if slope is None else (slope, -slope)

@@ -1,8 +1,6 @@
 """Formulas of sparse tensors."""
 
 from mindtorch._core.layout import strided
-from mindtorch._support.warnings import warn_once
-from mindtorch.autograd.formulas.common import conj
 from mindtorch.dispatch import ops
 
 
@@ -10,17 +8,6 @@ def sparse_values_backward(grad, indices):
     """Gradient of a sparse tensor's values: the gradient at its places."""
     dense = grad.to_dense() if grad.is_sparse else grad
     return dense.index(list(indices.unbind(0)))
-
-
-def log1p_backward(grad, self):
-    """Gradient of log1p; sparse tensors have no sum with a number."""
-    if self.layout is strided:
-        return grad / conj(self + 1)
-    warn_once(
-        "log1p_backward: received self with sparse layout, but backward requires materialization of a dense tensor "
-        "with this shape"
-    )
-    return grad * conj(self.to_dense() + 1).reciprocal()
 
 
 def to_dense_backward(grad, self, masked_grad):
