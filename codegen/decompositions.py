@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from .call_forms import form_of_schema
@@ -11,7 +10,7 @@ from .formula import read_formula
 from .function_names import overload_function
 from .kernels import HandWritten
 from .known_calls import known_calls
-from .model import Formula, Op
+from .model import Formula, Op, grouped
 from .ops import OpEntry
 from .scope import CONSTANTS, Scope
 from .yaml_source import Scalar
@@ -62,10 +61,3 @@ class _Reader:
             constants=CONSTANTS,
         )
         return read_formula(source, (), "decomposition", scope, self._problems)
-
-
-def grouped(pairs: Iterable[tuple[str, Op]]) -> dict[str, tuple[Op, ...]]:
-    groups: dict[str, list[Op]] = {}
-    for name, op in pairs:
-        groups.setdefault(name, []).append(op)
-    return {name: tuple(ops) for name, ops in groups.items()}

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from .decompositions import grouped, with_decompositions
+from .decompositions import with_decompositions
 from .derivatives import DerivativeEntry, DerivativeReader
 from .errors import Problems
 from .kernels import HandWritten, read_hand_written
-from .model import Model
+from .model import Model, grouped
 from .ops import OpEntry, read_ops
 from .project_file import read_project
 from .validate import validate

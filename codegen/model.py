@@ -694,3 +694,11 @@ class Model:
         Functions of Python and their kernels do not know of an ``out=`` that only copies.
         """
         return self.variants.get((op.name, kind))
+
+
+def grouped(pairs: Iterable[tuple[str, Op]]) -> dict[str, tuple[Op, ...]]:
+    """The ops of each name, in their order: of a family, or the overloads of a Python name."""
+    groups: dict[str, list[Op]] = {}
+    for name, op in pairs:
+        groups.setdefault(name, []).append(op)
+    return {name: tuple(ops) for name, ops in groups.items()}
