@@ -183,5 +183,10 @@ def _remember(path: str, formatted: Mapping[str, str], used: Iterable[str]) -> N
     memory = _memory(path)
     memory.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=memory.parent, delete=False, encoding="utf-8") as file:
-        json.dump(formatted, file)
-    os.replace(file.name, memory)
+        try:
+            json.dump(formatted, file)
+            file.flush()
+            os.replace(file.name, memory)
+        except BaseException:
+            os.unlink(file.name)
+            raise

@@ -40,3 +40,12 @@ def test_a_damaged_memory_is_forgotten(formatted, tmp_path):
     for memory in (tmp_path / "memory").rglob("*.json"):
         memory.write_text("{")
     assert render.format_files(files) == before
+
+
+def test_a_memory_that_cannot_be_replaced_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    memory = render._memory("a.py")
+    memory.mkdir(parents=True)
+    with pytest.raises(OSError):
+        render._remember("a.py", {"key": "text"}, ["key"])
+    assert [path.name for path in memory.parent.iterdir()] == ["a.py.json"]

@@ -122,6 +122,23 @@ def test_no_cache_can_be_written(tmp_path, folder):
     assert "no kernels can be kept" in failure(["-m", "mindtorch.kernels", "build", "silu"], path, "auto")
 
 
+STORED = """
+import json, sys, types
+from pathlib import Path
+sys.modules.setdefault("llvmlite", types.SimpleNamespace(binding=None))  # nothing is compiled
+from mindtorch.backends.cpu.compiled import cache
+folder = cache.directory()
+cache.path_of = lambda name: folder / f"{name}.o"
+(folder / "silu.o").mkdir()
+print(json.dumps({"stored": [cache.store(name, b"code") for name in ("silu", "exp")], "found": cache.find("exp") == b"code"}))
+"""
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing(tmp_path):
+    assert run(STORED, tmp_path) == {"stored": [False, True], "found": True}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["exp.o", "silu.o"]
+
+
 @needs_llvmlite
 def test_many_processes_fill_one_cache(tmp_path):
     runs = [started(SILU, tmp_path, "1") for _ in range(4)]

@@ -54,12 +54,22 @@ def store(name: str, code: bytes) -> bool:
     try:
         path = path_of(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-            file.write(sha256(code).digest() + code)
-        os.replace(file.name, path)
+        _replace(path, sha256(code).digest() + code)
     except OSError:
         return False
     return True
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Writes a file whole, or leaves everything as it was."""
+    with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 def is_writable() -> bool:
