@@ -17,7 +17,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
 from mindtorch._support.warnings import warn
-from mindtorch.autograd._engine.history import check_inplace, edge_of
+from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import is_unrecorded_in_a_function
@@ -61,6 +61,8 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if state.interceptors and has_torch_function((tensor, index, value)):
         overriders = overriding_arguments((tensor, index, value))
         handle_torch_function(Tensor.__setitem__, overriders, (tensor, index, value), {})
+        return
+    if not state.interceptors and _write_unseen(tensor, index, value):
         return
     if not isinstance(value, Tensor):
         value = _number(tensor, value)
@@ -270,6 +272,46 @@ def _write_view(view: Tensor, value: Any) -> None:
     if value._mt_array.shape != shape:
         value = _without_leading_ones(value).expand(shape)
     view.copy_(value)
+
+
+def _write_unseen(tensor: Tensor, index: Any, value: Any) -> bool:
+    """Writes to plain parts of an array that is no view and of which nothing is recorded, without tensors for these
+    parts: whether it did. Whatever there may be to refuse, to convert or to broadcast is left to others."""
+    array = tensor._mt_array
+    if tensor._mt_edge is not None or tensor._mt_meta is not None or type(array) is not np.ndarray:
+        return False
+    parts = index if type(index) is tuple else (index,)
+    if not array.flags.c_contiguous or not _PLAIN.issuperset(map(type, parts)) or len(parts) > array.ndim:
+        return False
+    try:
+        target = array[(*parts, ...)]
+    except (IndexError, TypeError, ValueError):
+        return False
+    if type(value) is Tensor:
+        source = value._mt_array
+        if value._mt_edge is not None or type(source) is not np.ndarray or source.dtype is not array.dtype:
+            return False
+        if source.shape != target.shape or not (array.base is None is source.base) or source is array:
+            return False
+    elif type(value) in _PLAIN_NUMBERS and _FITS_ALWAYS[0] < value < _FITS_ALWAYS[1] and array.dtype.kind in "fi":
+        source = value
+    else:
+        return False
+    if any([type(part) is slice and not _is_ordinary(part) for part in parts]):
+        return False
+    target[...] = source
+    mark_written(tensor)
+    return True
+
+
+_PLAIN_NUMBERS = (float, int)
+_ENDS = (int, type(None))
+
+
+def _is_ordinary(part: slice) -> bool:
+    """Whether it means the same to NumPy, and is no error."""
+    step = part.step
+    return type(part.start) in _ENDS and type(part.stop) in _ENDS and (step is None or (type(step) is int and step > 0))
 
 
 def _is_write_recorded(view: Tensor) -> bool:

@@ -9,6 +9,7 @@ three or more. What is here gives the same results, for arrays of NumPy only.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 
@@ -106,6 +107,14 @@ def take_along_last(array: Array, places: Array) -> Array:
         return array.take(places)
     if not array.flags.c_contiguous:
         return np.take_along_axis(array, places, -1)
-    rows = array.shape[:-1]
-    begins = np.arange(prod(rows)) * array.shape[-1]
-    return array.reshape(-1).take(places + begins.reshape(*rows, 1))
+    begins = (_few_begins if array.size <= _FEW else _begins)(array.shape)
+    return array.reshape(-1).take(places + begins)
+
+
+def _begins(shape: tuple[int, ...]) -> Array:
+    """The places of the first elements of all rows, one to a row."""
+    *rows, length = shape
+    return (np.arange(prod(rows)) * length).reshape(*rows, 1)
+
+
+_few_begins = lru_cache(maxsize=256)(_begins)

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import edge_left, takes_part
-from mindtorch._core.dtype import from_numpy_dtype
+from mindtorch._core.dtype import float32, float64, from_numpy_dtype
 from mindtorch._core.memory_format import preserve_format
 from mindtorch._core.size import size_of
-from mindtorch._core.tensor import Tensor, edge_to
+from mindtorch._core.tensor import Tensor, edge_to, wrap
 from mindtorch._support import errors
 from mindtorch._support.lazy import lazy
 from mindtorch._support.warnings import warn, warn_once
@@ -280,6 +282,8 @@ def _implicit_gradient(output: Any) -> Tensor | None:
     if isinstance(output, Tensor) and is_left_to_a_function() and not requires_grad_outside(output):
         return None
     shape, dtype = _shape_and_dtype(output)
+    if not shape and dtype in _ONES and not state.interceptors and _is_dense(output):
+        return wrap(_ONES[dtype].copy())
     if any(size != 1 for size in shape):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not dtype.is_floating_point:
@@ -289,6 +293,13 @@ def _implicit_gradient(output: Any) -> Tensor | None:
         if isinstance(output, Tensor)
         else ops.ones(shape, dtype=dtype)
     )
+
+
+def _is_dense(output: Any) -> bool:
+    return type(output) is Tensor and type(output._mt_array) is np.ndarray
+
+
+_ONES = {each: np.ones((), each.numpy) for each in (float32, float64)}  # what most passes start with
 
 
 def _is_shown_to_require_grad(output: Tensor) -> bool:

@@ -277,7 +277,8 @@ def queue_callback(callback: Callable[[], None]) -> None:
 def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
     nodes, last, keep_graph, wanted = task.nodes, task.last, task.keep_graph, task.wanted
-    watched = state.anomaly_enabled or wanted is not None
+    watched = state.anomaly_enabled
+    captures, needed = task.captures, task.needed
     add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
     arrived: dict[Any, Any] = {}  # node -> the gradient of its output, or the list of those of its outputs; see `_add`
     take = arrived.pop
@@ -287,9 +288,10 @@ def _run(task: Pass) -> None:
         node = nodes.pop()
         grad = take(node, None)
         edges = node.next_edges
-        if watched or type(grad) is not Tensor or (node_base.extras_in_use and node.extras):
-            if wanted is not None:
-                edges = tuple([edge if edge is not None and edge[0] in wanted else None for edge in edges])
+        if wanted is not None:
+            edges = tuple([edge if edge is not None and edge[0] in wanted else None for edge in edges])
+        is_asked_for = wanted is not None and (node in captures or (needed is not None and node not in needed))
+        if watched or is_asked_for or type(grad) is not Tensor or (node_base.extras_in_use and node.extras):
             results = _run_watched(task, node, edges, _grads_of(node, grad))
             if results is None:
                 continue

@@ -88,7 +88,7 @@ def stack(tensors, dim=0, out=None):
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     shape = tensors[0].shape
-    dim = geometry.wrap_dim(dim, len(shape) + 1)
+    dim = dim if 0 <= dim <= len(shape) else geometry.wrap_dim(dim, len(shape) + 1)
     for place, tensor in enumerate(tensors):
         if tensor.shape != shape:
             raise RuntimeError(
@@ -96,7 +96,9 @@ def stack(tensors, dim=0, out=None):
                 f"{list(tensor.shape)} at entry {place}"
             )
     if out is None and dim < len(shape):  # so torch does it, with what follows for the strides
-        return view(cat(tensors, dim), (*shape[:dim], len(tensors), *shape[dim:]))
+        joined, size = cat(tensors, dim), (*shape[:dim], len(tensors), *shape[dim:])
+        is_plain = joined.flags.c_contiguous and 1 not in size and joined.size
+        return joined.reshape(size) if is_plain else view(joined, size)
     if out is not None and dim < len(shape):  # which then lies in the order of rows
         tensors = [np.ascontiguousarray(tensor) for tensor in tensors]
     return cat([unsqueeze(tensor, dim) for tensor in tensors], dim, out)

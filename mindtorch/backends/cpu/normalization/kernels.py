@@ -128,7 +128,14 @@ def _is_plain(input: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | No
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
-    _check_layer_norm_sizes(input, tuple(normalized_shape), weight, bias)
+    shape = tuple(normalized_shape)
+    if input.size <= normalization.FEW and _are_plain_gradients(grad_out, input, shape, mean, rstd, weight, bias):
+        dims = len(shape)
+        rows = normalization.rows_of(grad_out, dims), normalization.rows_of(input, dims)
+        grads = quiet(normalization.few_row_gradients, *rows, mean, rstd, _flat(weight), output_mask)
+        sizes = input.shape, shape, shape
+        return tuple([each if each is None else each.reshape(size) for each, size in zip(grads, sizes)])
+    _check_layer_norm_sizes(input, shape, weight, bias)
     checks.expect_float(input, "LayerNormBackwardKernelImpl")
     checks.expect_dtype(grad_out, input)
     checks.expect_dtypes(input if weight is None else weight, mean, rstd)
@@ -146,6 +153,23 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     return deliver(grads[0], input) if output_mask[0] else None, *deliver_all(
         grads[1:], input if weight is None else weight
     )
+
+
+def _are_plain_gradients(
+    grad: np.ndarray,
+    input: np.ndarray,
+    shape: tuple[int, ...],
+    mean: np.ndarray,
+    rstd: np.ndarray,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
+) -> bool:
+    """The same of what there is going back, with several rows and columns."""
+    if not input.size or not _is_plain(input, shape, weight, bias) or grad.shape != input.shape:
+        return False
+    rows = input.size // prod(shape)
+    is_of_dtype = grad.dtype is mean.dtype is rstd.dtype is input.dtype
+    return is_of_dtype and mean.size == rstd.size == rows and 1 < rows < input.size
 
 
 def _flat(array: np.ndarray | None) -> np.ndarray | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch._core.strided import laid_out
 from mindtorch.backends.cpu.common.computing import FLOATS
-from mindtorch.backends.cpu.common.summing import add_up, add_up_rows, dot_rows, doubtful, recentred
+from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_rows, dot_rows, doubtful, recentred
 from mindtorch.iterator.constants import kept_constant
 
 Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
@@ -116,7 +116,7 @@ def normalize_rows(
     x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
-    if 0 < x.size <= _FEW:
+    if 0 < x.size <= FEW:
         return _normalize_few(x, weight, bias, eps)
     out = np.empty(x.shape, x.dtype)
     # Each on memory of its own: the mean and the factor are results.
@@ -141,7 +141,7 @@ def normalize_rows(
     return out, mean, rstd
 
 
-_FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
+FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
 
 
 def _normalize_few(
@@ -189,6 +189,30 @@ def row_gradients(
             scales = _outer(rstd[rows], scale, product)
             _row_input(grad[rows], centred, slope, rstd[rows], scale, scales, grad_input[rows])
     return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
+
+
+def few_row_gradients(
+    grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
+) -> Triple:
+    """The same of few elements, without blocks."""
+    rows, columns = x.shape
+    rstd = rstd.reshape(rows, 1)
+    centred = x - mean.reshape(rows, 1)
+    product = grad * centred
+    grad_input = None
+    if mask[0]:
+        scale = ONES[x.dtype][columns] if weight is None and columns < len(ONES[x.dtype]) else weight
+        if scale is None:
+            scale = np.ones(columns, x.dtype)
+        share = rstd / kept_constant(columns, x.dtype)
+        slope = product.dot(scale).reshape(rows, 1) * share
+        slope *= rstd
+        slope *= rstd
+        centred = centred * slope
+        centred = centred + grad.dot(scale).reshape(rows, 1) * share
+        grad_input = laid_out(np.subtract(grad * (rstd if weight is None else rstd * weight), centred), None)
+    grad_weight = rstd.reshape(-1).dot(product) if mask[1] else None
+    return grad_input, grad_weight, add_up(grad, (0,)) if mask[2] else None
 
 
 def _row_input(

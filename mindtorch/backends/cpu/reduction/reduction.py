@@ -213,8 +213,9 @@ def _extreme_and_index(
     if input.dtype in COMPLEX:
         raise RuntimeError(f"{op}(): does not support complex input")
     values_out, indices_out = out or (None, None)
-    check_out_dtype(values_out, input.dtype)
-    check_out_dtype(indices_out, INT64)
+    if out is not None:
+        check_out_dtype(values_out, input.dtype)
+        check_out_dtype(indices_out, INT64)
     values, axis = one_dim(as_computed(input, input.dtype), dim)
     keepdim = keepdim and input.ndim > 0
     extremes = function.reduce(values, axis, None, None, keepdim)

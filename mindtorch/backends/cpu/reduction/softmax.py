@@ -61,7 +61,9 @@ def _small_softmax(x: Array) -> Array | None:
 
 def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
     if not half_to_float and _is_small(input, dim) and (out is None or is_at_hand(out, input.shape, FLOAT, ())):
-        result = quiet(_small_log_softmax, input.reshape(-1, input.shape[-1])).reshape(input.shape)
+        rows = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
+        result = quiet(_small_log_softmax, rows)
+        result = result if input.ndim == 2 else result.reshape(input.shape)
         return result if out is None else deliver(result, out)
     step = partial(_log_softmax_step, rounded_to=input.dtype) if _rounds_logarithm(input, dim) else _log_softmax_step
     return _run("log_softmax", step, (input,), dim, half_to_float, out)

@@ -10,6 +10,7 @@ from mindtorch.backends.cpu.common.arithmetic import RANGES
 from mindtorch.backends.cpu.common.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.common.refusals import refused
 from mindtorch.iterator import new_array
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
@@ -40,7 +41,7 @@ def order_descending(keys: Array, axis: int) -> Array:
     """The stable order, largest first: a stable sort of the keys read backwards, read backwards."""
     turned = (*[slice(None)] * axis, slice(None, None, -1))
     backwards = keys[turned].argsort(axis, kind="stable")
-    return np.subtract(keys.shape[axis] - 1, backwards, backwards)[turned]
+    return np.subtract(kept_constant(keys.shape[axis] - 1, INT64), backwards, backwards)[turned]
 
 
 def _chosen(values: Array, indices: Array, axis: int) -> Array:
@@ -78,8 +79,9 @@ def topk(
     if input.dtype in _NO_TOPK:
         raise _NO_TOPK[input.dtype](input.dtype)
     values_out, indices_out = out or (None, None)
-    check_out_dtype(values_out, input.dtype)
-    check_out_dtype(indices_out, INT64)
+    if out is not None:
+        check_out_dtype(values_out, input.dtype)
+        check_out_dtype(indices_out, INT64)
     is_last = axis == values.ndim - 1
     rows = values if is_last else moveaxis(values, axis, -1)
     best = quiet(_best, as_computed(rows, input.dtype), k, largest)
@@ -102,6 +104,9 @@ def _best(keys: Array, k: int, largest: bool) -> Array:
         candidates = np.sort(part[..., length - k :] if largest else part[..., :k], axis=-1)
         keys = take_along_last(keys, candidates)
         return take_along_last(candidates, _order(keys, largest))
+    if largest and keys.ndim and keys.shape[-1]:
+        backwards = keys[..., ::-1].argsort(axis=-1, kind="stable")[..., : length - k - 1 if k < length else None : -1]
+        return np.subtract(kept_constant(length - 1, INT64), backwards, order="C")
     return _order(keys, largest)[..., :k]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from mindtorch._core.promotion import COMPLEX, is_integral, real_number, real_of
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.warnings import warn
+from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.reducing import as_computed, count, store
 from mindtorch.backends.cpu.common.summing import (
     add_up,
@@ -37,9 +38,10 @@ def std(
 
 
 def _stored(result: Array, input: Array, out: Array | None) -> Array:
+    dtype = real_of(input.dtype)
     if out is not None:
-        check_result_dtype(real_of(input.dtype), out.dtype)
-    return store(result, real_of(input.dtype), out)
+        check_result_dtype(dtype, out.dtype)
+    return store(result, dtype, out)
 
 
 def var_mean(
@@ -66,7 +68,7 @@ def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
-    if is_integral(input.dtype):
+    if input.dtype not in FLOATS and is_integral(input.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     dims = reduced_dims(dim, input.ndim)
     elements = count(input.shape, dims)
@@ -85,7 +87,10 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
     if values.dtype in COMPLEX:
         parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
         return np.add(*parts)
-    total = _squared_deviation(values, dims).reshape(reduced_shape(values.shape, dims, keepdim))
+    total = _squared_deviation(values, dims)
+    shape = reduced_shape(values.shape, dims, keepdim)
+    if total.shape != shape:
+        total = total.reshape(shape)
     return np.divide(total, kept_constant(freedom, values.dtype))
 
 
