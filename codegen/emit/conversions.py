@@ -5,6 +5,9 @@ Each is a test that costs next to nothing and is false for the values that nearl
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
 from ..model import Argument, ListType, Op
 from ..render import tuple_of
 from .signatures import is_int_list, takes_requires_grad
@@ -21,55 +24,72 @@ _PLAIN = {
 _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
-def conversions(op: Op, reject: str) -> list[str]:
-    """The statements that convert the arguments of an op; ``reject`` is the call that ends a hopeless one."""
-    lines: list[str] = []
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The lines that make arguments what a kernel expects, or end the call.
+
+    ``may_refuse``: what they call raises an error in which the other arguments have a say.
+    """
+
+    lines: tuple[str, ...]
+    may_refuse: bool = False
+
+
+def conversions(op: Op, reject: str) -> Iterator[Conversion]:
+    """What is done about the arguments of an op; ``reject`` is the statement that ends a hopeless call."""
     variadic = op.separate_ints
     for argument in op.schema.inputs:
         if argument is variadic:
             continue
         if argument.type.is_tensor_list:
-            lines += _check_tensor_list(argument.python_name, reject, argument.type.is_optional)
+            yield _check_tensor_list(argument.python_name, reject, argument.type.is_optional)
             if argument is op.schema.tensor_arguments[0] and op.dispatch:
-                lines += _check_not_empty(op, argument)
+                yield _check_not_empty(op, argument)
         elif takes_number(op, argument):
-            lines += [] if fails_when_number(op, argument) else _convert_operand(argument, reject)
+            if not fails_when_number(op, argument):
+                yield _convert_operand(argument)
         elif is_int_list(argument):
-            lines += _convert_int_list(op, argument)
+            yield _convert_int_list(op, argument)
         elif argument.name in _OPTIONS and has_factory_options(op):
             continue
         elif argument.name == "pin_memory":
-            lines += _check_options(op)
+            yield _check_options(op)
         elif argument.type.base in _PLAIN and not argument.type.is_list:
-            lines += _convert_value(op, argument)
+            yield _convert_value(op, argument)
         elif str(argument.type) in ("bool", "bool?"):
-            lines += _convert_bool(op, argument)
+            yield _convert_bool(op, argument)
         elif is_bool_array(argument):
-            lines += _check_length(argument)
+            yield _check_length(argument)
         elif argument.type.base == "ScalarType":
-            lines += _convert_dtype(op, argument)
+            yield _convert_dtype(op, argument)
         elif argument.type.base == "Generator":
-            lines += _convert_generator(op, argument)
+            yield _convert_generator(op, argument)
     if len(op.schema.out_arguments) > 1:
-        lines += _check_tensor_list("out", reject)
+        yield _check_tensor_list("out", reject)
     if variadic is not None:  # behind the others, whose errors tell ints from a tuple of them
-        lines += _convert_variadic(op, variadic)
+        yield _convert_variadic(op, variadic)
     if has_factory_options(op) and op.kind != "out":
-        lines.append(f'dtype, backend = factory_options(dtype, layout, device, pin_memory, "{op.schema.base}")')
-    return lines
+        options = f'dtype, backend = factory_options(dtype, layout, device, pin_memory, "{op.schema.base}")'
+        yield Conversion((options,), may_refuse=True)
 
 
-def tensor_checks(op: Op, reject: str) -> list[str]:
+def tensor_checks(op: Op, reject: str) -> Iterator[Conversion]:
     """For composites, which hand their tensors on: a value that is no tensor is refused under the op's own name."""
-    lines: list[str] = []
     arguments = [a for a in op.schema.inputs if a.type.is_tensor and not takes_number(op, a)]
-    for argument in arguments:
-        name = argument.python_name
-        unless_none = f"{name} is not None and " if argument.type.is_optional else ""
-        lines += [f"if {unless_none}not isinstance({name}, Tensor):", f"    return {reject}"]
+    tests = [_is_tensor(argument) for argument in arguments]
     if len(op.schema.out_arguments) == 1:
-        lines += ["if not isinstance(out, Tensor):", f"    return {reject}"]
-    return lines
+        tests.append("isinstance(out, Tensor)")
+    if tests:
+        test = " and ".join(tests)
+        yield Conversion(
+            (f"if not {test if len(tests) == 1 and ' or ' not in test else f'({test})'}:", f"    {reject}")
+        )
+
+
+def _is_tensor(argument: Argument) -> str:
+    name = argument.python_name
+    test = f"isinstance({name}, Tensor)"
+    return f"({name} is None or {test})" if argument.type.is_optional else test
 
 
 def takes_number(op: Op, argument: Argument) -> bool:
@@ -87,29 +107,21 @@ def fails_when_number(op: Op, argument: Argument) -> bool:
     return is_number_first(op, argument) and not op.is_composite
 
 
-def _convert_operand(argument: Argument, reject: str) -> list[str]:
+def _convert_operand(argument: Argument) -> Conversion:
     name = argument.python_name
-    return [
-        f"if type({name}) is not Tensor:",
-        f"    operand = as_operand({name})",
-        "    if operand is None:",
-        f"        return {reject}",
-        f"    {name} = operand",
-    ]
+    return Conversion((f"if type({name}) is not Tensor:", f"    {name} = operand_of({name})"), may_refuse=True)
 
 
-def _check_tensor_list(name: str, reject: str, is_optional: bool = False) -> list[str]:
+def _check_tensor_list(name: str, reject: str, is_optional: bool = False) -> Conversion:
     """A tensor could be iterated over too, so that its type has to be asked for."""
     unless_none = f"{name} is not None and " if is_optional else ""
-    return [
-        f"if {unless_none}type({name}) is not list and not isinstance({name}, (list, tuple)):",
-        f"    return {reject}",
-    ]
+    test = f"if {unless_none}type({name}) is not list and not isinstance({name}, (list, tuple)):"
+    return Conversion((test, f"    {reject}"))
 
 
-def _check_not_empty(op: Op, argument: Argument) -> list[str]:
+def _check_not_empty(op: Op, argument: Argument) -> Conversion:
     """The first tensor of the list chooses the kernel."""
-    return [f"if not {argument.python_name}:", f'    raise empty_tensor_list("{op.schema.name}")']
+    return Conversion((f"if not {argument.python_name}:", f'    raise empty_tensor_list("{op.schema.name}")'))
 
 
 def only_methods_take_ints(op: Op) -> bool:
@@ -117,20 +129,18 @@ def only_methods_take_ints(op: Op) -> bool:
     return op.is_function and op.schema.self_argument is not None
 
 
-def _convert_variadic(op: Op, argument: Argument) -> list[str]:
+def _convert_variadic(op: Op, argument: Argument) -> Conversion:
     """What is a function and a method is the same code, but only the method takes separate ints."""
     name = argument.python_name
     is_both = only_methods_take_ints(op)
     values = f"{name}, more_{name}, {'SEPARATE_INTS' if is_both else 'True'}"
-    return [
-        f"if type({name}) is int{' and SEPARATE_INTS' if is_both else ''}:",
-        f"    {name} = ({name},) + more_{name}",
-        f"elif more_{name} or {_is_no_tuple_of_ints(op, name)}:",
-        f"    {name} = {_call('separate_ints_of', values, op, argument)}",
-    ]
+    separate = f"type({name}) is int{' and SEPARATE_INTS' if is_both else ''}"
+    other = f"more_{name} or {_is_no_tuple_of_ints(op, name)}"
+    convert = _converted(name, other, _call("separate_ints_of", values, op, argument))
+    return _behind([f"if {separate}:", f"    {name}, more_{name} = ({name},) + more_{name}, ()"], convert)
 
 
-def _convert_value(op: Op, argument: Argument) -> list[str]:
+def _convert_value(op: Op, argument: Argument) -> Conversion:
     plain, convert = _PLAIN[argument.type.base]
     name = argument.python_name
     test = " and ".join(f"type({name}) is not {kind}" for kind in plain)
@@ -138,7 +148,12 @@ def _convert_value(op: Op, argument: Argument) -> list[str]:
         test += f" or not -(2**63) <= {name} < 2**63"
     if argument.type.is_optional:
         test = f"{name} is not None and {f'({test})' if ' or ' in test else test}"
-    return [f"if {test}:", f"    {name} = {_call(convert, name, op, argument)}"]
+    return _converted(name, test, _call(convert, name, op, argument))
+
+
+def _converted(name: str, test: str, call: str) -> Conversion:
+    """What converts an argument of which a test is true."""
+    return Conversion((f"if {test}:", f"    {name} = {call}"), may_refuse=True)
 
 
 def _may_go_unnoticed(op: Op, argument: Argument) -> bool:
@@ -155,7 +170,7 @@ def has_factory_options(op: Op) -> bool:
     return op.factory and not op.schema.tensor_arguments and not op.is_composite
 
 
-def _check_options(op: Op) -> list[str]:
+def _check_options(op: Op) -> Conversion:
     """The options besides the dtype; they nearly always have their defaults."""
     lines = [
         "if layout is not None or device is not None or pin_memory is not False:",
@@ -163,7 +178,7 @@ def _check_options(op: Op) -> list[str]:
     ]
     if not pins(op):
         lines += ["    if pin_memory:", f'        refuse_pinned("{op.schema.name}")']
-    return lines
+    return Conversion(tuple(lines), may_refuse=True)
 
 
 def pins(op: Op) -> bool:
@@ -171,11 +186,11 @@ def pins(op: Op) -> bool:
     return takes_requires_grad(op) and not has_factory_options(op)
 
 
-def _convert_bool(op: Op, argument: Argument) -> list[str]:
+def _convert_bool(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
     values = ["None", "False", "True"] if argument.type.is_optional else ["False", "True"]  # frequent ones first
     tests = " and ".join(f"{name} is not {value}" for value in values)
-    return [f"if {tests}:", f"    {name} = {_call('bool_of', name, op, argument)}"]
+    return _converted(name, tests, _call("bool_of", name, op, argument))
 
 
 def is_bool_array(argument: Argument) -> bool:
@@ -183,24 +198,24 @@ def is_bool_array(argument: Argument) -> bool:
     return isinstance(argument.type, ListType) and argument.type.base == "bool" and argument.type.size is not None
 
 
-def _check_length(argument: Argument) -> list[str]:
+def _check_length(argument: Argument) -> Conversion:
     assert isinstance(argument.type, ListType)
     name, size = argument.python_name, argument.type.size
-    return [f"if len({name}) != {size}:", f"    raise wrong_length({name}, {size})"]
+    return Conversion((f"if len({name}) != {size}:", f"    raise wrong_length({name}, {size})"))
 
 
-def _convert_generator(op: Op, argument: Argument) -> list[str]:
+def _convert_generator(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
-    return [f"if {name} is not None:", f"    {name} = {_call('generator_of', name, op, argument)}"]
+    return _converted(name, f"{name} is not None", _call("generator_of", name, op, argument))
 
 
-def _convert_dtype(op: Op, argument: Argument) -> list[str]:
+def _convert_dtype(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
     unless_none = f"{name} is not None and " if argument.type.is_optional else ""
-    return [f"if {unless_none}type({name}) is not Dtype:", f"    {name} = {_call('dtype_of', name, op, argument)}"]
+    return _converted(name, f"{unless_none}type({name}) is not Dtype", _call("dtype_of", name, op, argument))
 
 
-def _convert_int_list(op: Op, argument: Argument) -> list[str]:
+def _convert_int_list(op: Op, argument: Argument) -> Conversion:
     """``int[2]`` takes a single int for all its elements, and None for an empty default."""
     name = argument.python_name
     kind = argument.type.without_optional
@@ -209,12 +224,18 @@ def _convert_int_list(op: Op, argument: Argument) -> list[str]:
     tests.append(_is_no_tuple_of_ints(op, name))
     test = " and ".join(f"({each})" if " or " in each else each for each in tests)
     function = "ints_of" if kind.size is None else "sized_ints_of"
-    convert = [f"if {test}:", f"    {name} = {_call(function, name, op, argument)}"]
+    convert = _converted(name, test, _call(function, name, op, argument))
     if kind.size is None:
         return convert
-    single = [f"if type({name}) is int:", f"    {name} = {tuple_of([name] * kind.size)}"]
-    nothing = [f"elif {name} is None:", f"    {name} = ()"] if argument.default == "[]" else []
-    return [*single, *nothing, f"el{convert[0]}", convert[1]]
+    before = [f"if type({name}) is int:", f"    {name} = {tuple_of([name] * kind.size)}"]
+    before += [f"elif {name} is None:", f"    {name} = ()"] if argument.default == "[]" else []
+    return _behind(before, convert)
+
+
+def _behind(before: Sequence[str], conversion: Conversion) -> Conversion:
+    """A conversion for when the tests before it are false."""
+    test, *rest = conversion.lines
+    return replace(conversion, lines=(*before, f"el{test}", *rest))
 
 
 def _is_no_tuple_of_ints(op: Op, name: str) -> str:

@@ -28,14 +28,10 @@ _TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """The local variable for the array of a tensor argument, and where it comes from.
-
-    ``is_sure``: the argument has been converted, so that it surely has one.
-    """
+    """The local variable for the array of a tensor argument, and where it comes from."""
 
     variable: str
     source: str
-    is_sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +67,12 @@ class Function:
     signature: Signature
     old_calls: OldCalls | None
     seen: str
-    reject: str
-    refused: str
     conversions: tuple[str, ...]
     checks: tuple[str, ...]
     marks: tuple[str, ...]
     arrays: tuple[Array, ...]
-    array_errors: str
-    array_reject: str
+    failed: str
+    may_fail: bool
     table: str
     kernel: str
     kind: Kind | None
@@ -95,7 +89,6 @@ class Function:
     grad_check: GradCheck | None
     marks_requires_grad: bool
     pins: bool
-    explained: str
     composite_call: str
     recorded_call: str
     composite_is_written_out: bool
@@ -106,11 +99,6 @@ class Function:
     def definition(self) -> Signature:
         """The parameters of the ``def`` line."""
         return self.old_calls.signature if self.old_calls else self.signature
-
-    @property
-    def may_refuse(self) -> bool:
-        """Whether a conversion of an argument may raise."""
-        return any("_of(" in line or "_options(" in line for line in self.conversions)
 
     @property
     def ends_late(self) -> bool:
@@ -128,9 +116,11 @@ def function_of(model: Model, op: Op) -> Function:
     composite, public = op.is_composite, is_called_by_users(model, op)
     signature = signature_of(model, op, public=public)
     itself = _itself(name, signature)
-    reject = f"raise_bad_argument({itself}, {signature.passed})"
-    number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
     shape = _shape(model, op)
+    may_fail = _may_fail(op, shape)
+    reject = "raise NotATensor" if may_fail else f"return raise_bad_argument({itself}, {signature.passed})"
+    converted = [*(tensor_checks(op, reject) if composite else []), *conversions(op, reject)]
+    number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
     out, twin = model.variant(op, "out"), generator_twin(model, op)
     composite_call, written_out = _composite_call(model, op) if composite else ("", False)
     return Function(
@@ -143,14 +133,12 @@ def function_of(model: Model, op: Op) -> Function:
         signature=signature,
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
         seen=_seen_by_interceptors(op),
-        reject=reject,
-        refused=f"refused(error, {itself}, {signature.passed})",
-        conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
+        conversions=tuple(line for conversion in converted for line in conversion.lines),
         checks=checks(model, op),
         marks=marks(op),
         arrays=() if composite or shape == "inplace_detach" else _arrays(op),
-        array_errors=_array_errors(op),
-        array_reject=f"number_first({itself}, raise_bad_argument, {signature.passed})" if number_first else reject,
+        failed=f"{'failed_or_number_first' if number_first else 'failed'}(error, {itself}, {signature.passed})",
+        may_fail=may_fail,
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),
         kind=_kind(model, op) if shape == "functional" else None,
@@ -167,7 +155,6 @@ def function_of(model: Model, op: Op) -> Function:
         grad_check=grad_check_of_out(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
         pins=pins(op),
-        explained=_explained(op, itself, signature) if public or composite or op.kind == "out" else "",
         composite_call=composite_call,
         recorded_call=_recorded_call(model, op, composite_call) if composite else "",
         composite_is_written_out=written_out,
@@ -200,14 +187,12 @@ def _out_check(op: Op) -> str:
     return f'check_out_options(out, {dtype}, layout, device, "{op.schema.base}")'
 
 
-def _explained(op: Op, name: str, signature: Signature) -> str:
-    """Where numbers or lists are handed on without a close look: what to raise when something chokes on one of them."""
-    unseen = [a for a in op.schema.inputs if _is_handed_on(op, a)]
-    if not unseen:
-        return ""
-    words = tuple_of(parameter.name for parameter in signature.positional)
-    named = comma_separated(f'"{a.python_name}": {a.python_name}' for a in unseen if a.kwarg_only)
-    return f"explained(error, {name}, ({name},), {words}, {{{named}}})"
+def _may_fail(op: Op, shape: str) -> bool:
+    """Whether an error may have to be found out about: not one of the ops that a composite op without numbers calls."""
+    if not op.is_composite:
+        return shape != "inplace_detach"
+    handed_on = any(_is_handed_on(op, argument) for argument in op.schema.inputs)
+    return handed_on or any(conversion.may_refuse for conversion in conversions(op, ""))
 
 
 def _is_handed_on(op: Op, argument: Argument) -> bool:
@@ -253,15 +238,12 @@ def _seen_by_interceptors(op: Op) -> str:
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:
-    arrays = [
-        Array(array_name(a), _array_source(a), takes_number(op, a) and not fails_when_number(op, a))
-        for a in op.schema.tensor_arguments
-    ]
+    arrays = [Array(array_name(a), _array_source(a)) for a in op.schema.tensor_arguments]
     outs = op.schema.out_arguments
     if len(outs) == 1:
-        arrays.append(Array("out_array", "out._mt_array", False))
+        arrays.append(Array("out_array", "out._mt_array"))
     elif outs:
-        arrays.append(Array("out_arrays", "tuple([tensor._mt_array for tensor in out])", False))
+        arrays.append(Array("out_arrays", "tuple([tensor._mt_array for tensor in out])"))
     return tuple(arrays)
 
 
@@ -273,11 +255,6 @@ def _array_source(argument: Argument) -> str:
     if "?" in str(kind):
         return f"[None if tensor is None else tensor._mt_array for tensor in {name}]"
     return f"[tensor._mt_array for tensor in {name}]"
-
-
-def _array_errors(op: Op) -> str:
-    lists = any(a.type.is_tensor_list for a in op.schema.tensor_arguments) or len(op.schema.out_arguments) > 1
-    return "(AttributeError, TypeError)" if lists else "AttributeError"
 
 
 # -------------------- the kernel --------------------

@@ -70,7 +70,7 @@ IMPORTS = {
     ),
     "SEPARATE_INTS": "mindtorch.dispatch.methods",
     **dict.fromkeys(
-        ("ARGUMENT_ERRORS", "CALL_ERRORS", "explained", "overload_for", "number_first", "refused"),
+        ("CALL_ERRORS", "failed", "failed_or_number_first", "overload_for"),
         "mindtorch.dispatch.arguments.conversions",
     ),
     **dict.fromkeys(("raise_bad_argument", "raise_no_overload"), "mindtorch.dispatch.arguments.conversions"),
@@ -81,7 +81,6 @@ IMPORTS = {
         ("check_options", "check_out_options", "factory_options", "pinned_result", "refuse_pinned"),
         "mindtorch.dispatch.factory",
     ),
-    **dict.fromkeys(("NUMPY_ERRORS", "in_torchs_words"), "mindtorch.dispatch.kernel_errors"),
     "kernel_table": "mindtorch.dispatch.registry",
     "ops": "mindtorch.dispatch",
     **_constants(),
@@ -90,10 +89,12 @@ IMPORTS = {
     "strides_of": "mindtorch._core.geometry",
     **dict.fromkeys(
         (
+            "NotATensor",
             "Tensor",
             "WrappedNumber",
             "as_operand",
             "new_object",
+            "operand_of",
             "twin_of",
             "view_of",
             "view_outputs",

@@ -56,17 +56,18 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         return None
     edges = derivative.edges
     alone = len(edges) == 1
+    single = alone and not edges[0].type.is_list
     return Recording(
         node="RefusingNode" if derivative.is_refused else f"nodes.{derivative.node}",
-        may=_may_record(op, edges, derivative.when),
-        edges=tuple(_edge(argument, alone) for argument in edges),
+        may=_may_record(op, edges, derivative.when, single),
+        edges=tuple(_edge(argument, alone, single) for argument in edges),
         wanted=" or ".join(_is_wanted(argument, alone) for argument in edges),
         next_edges=_next_edges(edges),
         refusal=_refusal(op, derivative),
         values=_values(model, op, derivative),
         kept=tuple(_kept(derivative, op, use) for use in derivative.saved_before),
         after=tuple(_kept_after(derivative, op, use) for use in derivative.saved_after),
-        single=alone and not edges[0].type.is_list,
+        single=single,
     )
 
 
@@ -80,9 +81,11 @@ def _variable(argument: Argument, alone: bool) -> str:
     return edge_name(argument) if not alone or argument.type.is_list else "edge"
 
 
-def _edge(argument: Argument, alone: bool) -> Edge:
+def _edge(argument: Argument, alone: bool, single: bool) -> Edge:
     name = argument.python_name
-    if argument.type.is_list:
+    if single:
+        lookup = f"edge or edge_of({name})"
+    elif argument.type.is_list:
         lookup = f"edges_of({name})"
     elif argument.type.is_optional:
         lookup = f"None if {name} is None else ({name}._mt_edge or edge_of({name}))"
@@ -115,12 +118,12 @@ def _edges_of_list(argument: Argument, alone: bool) -> str:
     return f"*({_variable(argument, alone)} or [None] * len({argument.python_name}))"
 
 
-def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None) -> str:
+def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, single: bool) -> str:
     """A test on attributes only; a list of tensors is looked at later.
 
     Some who watch calls have to see what a composite op is made of, and so does the graph then.
     """
-    tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument) for argument in edges]
+    tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument, single) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
     parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
     if op.is_composite:
@@ -129,9 +132,10 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None) -> st
     return " and ".join(part for part in parts if part)
 
 
-def _has_edge(argument: Argument) -> str:
+def _has_edge(argument: Argument, named: bool = False) -> str:
+    """``named``: what the test has looked up is `edge` from then on."""
     name = argument.python_name
-    test = f"{name}._mt_edge is not None"
+    test = f"(edge := {name}._mt_edge) is not None" if named else f"{name}._mt_edge is not None"
     return f"({name} is not None and {test})" if argument.type.is_optional else test
 
 

@@ -67,7 +67,7 @@ class Resolver:
     moves: tuple[str, ...]
     branches: tuple[Branch, ...]
     given: str
-    shifted: str = ""
+    shifted: tuple[str, ...] = ()
     old_calls: OldCalls | None = None
 
     @property
@@ -219,7 +219,7 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
             Branch("", _call(longest.function, [*required, *(p.name for p in optional), *_passed(keywords, longest)])),
         ),
         given=_given(name, overloads, [parameter.name for parameter in (*positional, *optional)], keywords),
-        shifted=tuple_of(required),
+        shifted=tuple(required),
     )
 
 

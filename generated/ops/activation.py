@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, new_object, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, new_object, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import activation as nodes
 from mindtorch.autograd._engine.history import (
@@ -38,22 +38,47 @@ from mindtorch.composite.activation import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     generator_of,
     int_of,
     raise_bad_argument,
-    refused,
     scalar_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _sigmoid_kernels = kernel_table("sigmoid")
+_sigmoid_backward_kernels = kernel_table("sigmoid_backward")
+_hardshrink_kernels = kernel_table("hardshrink")
+_hardshrink_backward_kernels = kernel_table("hardshrink_backward")
+_softshrink_kernels = kernel_table("softshrink")
+_softshrink_backward_kernels = kernel_table("softshrink_backward")
+__prelu_kernel_kernels = kernel_table("_prelu_kernel")
+_relu_kernels = kernel_table("relu")
+_threshold_backward_kernels = kernel_table("threshold_backward")
+_threshold_kernels = kernel_table("threshold")
+_hardtanh_kernels = kernel_table("hardtanh")
+_hardtanh_backward_kernels = kernel_table("hardtanh_backward")
+_leaky_relu_kernels = kernel_table("leaky_relu")
+_leaky_relu_backward_kernels = kernel_table("leaky_relu_backward")
+_elu_kernels = kernel_table("elu")
+_elu_backward_kernels = kernel_table("elu_backward")
+_celu_kernels = kernel_table("celu")
+_mish_kernels = kernel_table("mish")
+_hardswish_kernels = kernel_table("hardswish")
+_hardswish_backward_kernels = kernel_table("hardswish_backward")
+_hardsigmoid_kernels = kernel_table("hardsigmoid")
+_hardsigmoid_backward_kernels = kernel_table("hardsigmoid_backward")
+_log_sigmoid_backward_kernels = kernel_table("log_sigmoid_backward")
+_gelu_kernels = kernel_table("gelu")
+_gelu_backward_kernels = kernel_table("gelu_backward")
+_silu_kernels = kernel_table("silu")
+_silu_backward_kernels = kernel_table("silu_backward")
+_softplus_kernels = kernel_table("softplus")
+_softplus_backward_kernels = kernel_table("softplus_backward")
 
 
 def sigmoid(input, *, out=None):
@@ -64,25 +89,19 @@ def sigmoid(input, *, out=None):
         return sigmoid_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sigmoid, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SigmoidBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SigmoidBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, sigmoid, input, out=out)
 
 
 def sigmoid_(input):
@@ -91,27 +110,21 @@ def sigmoid_(input):
         return call(sigmoid_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sigmoid_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SigmoidBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SigmoidBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _sigmoid_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sigmoid_, input)
 
 
 def sigmoid_out(input, *, out):
@@ -121,19 +134,13 @@ def sigmoid_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sigmoid_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sigmoid", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sigmoid", input, out)
         adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sigmoid_backward_kernels = kernel_table("sigmoid_backward")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sigmoid_out, input, out=out)
 
 
 def sigmoid_backward(grad_output, output, *, out=None):
@@ -145,44 +152,41 @@ def sigmoid_backward(grad_output, output, *, out=None):
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
-    except AttributeError:
-        return raise_bad_argument(sigmoid_backward, grad_output, output, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge is not None or output_edge is not None:
-            node = nodes.SigmoidBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, output_edge or None)
-            node.kept = (save(grad_output) if output_edge else None, save(output))
-    kind = grad_output._mt_kind
-    if kind and kind is output._mt_kind and not state.interceptors:
-        try:
-            array = _sigmoid_backward_kernels.direct(grad_output_array, output_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            output_edge = output._mt_edge or edge_of(output)
+            if grad_output_edge is not None or output_edge is not None:
+                node = nodes.SigmoidBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, output_edge or None)
+                node.kept = (save(grad_output) if output_edge else None, save(output))
+        kind = grad_output._mt_kind
+        if kind and kind is output._mt_kind and not state.interceptors:
+            try:
+                array = _sigmoid_backward_kernels.direct(grad_output_array, output_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(grad_output, output)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(grad_output, output)
         return wrap(
             _sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sigmoid_backward, grad_output, output, out=out)
 
 
 def sigmoid_backward_out(grad_output, output, *, out):
@@ -193,21 +197,15 @@ def sigmoid_backward_out(grad_output, output, *, out):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
-    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sigmoid_backward", grad_output, output, out)
-    try:
+        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sigmoid_backward", grad_output, output, out)
         adopt_result(
             out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_hardshrink_kernels = kernel_table("hardshrink")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sigmoid_backward_out, grad_output, output, out=out)
 
 
 def hardshrink(input, lambd=0.5, *, out=None):
@@ -219,27 +217,18 @@ def hardshrink(input, lambd=0.5, *, out=None):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardshrink, input, lambd, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardshrink, input, lambd, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.HardshrinkBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.lambd = lambd
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.HardshrinkBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.lambd = lambd
+                node.kept = (save(input),)
         return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
     except CALL_ERRORS as error:
-        raise explained(error, hardshrink, (hardshrink,), (input, lambd), {}) from None
+        return failed(error, hardshrink, input, lambd, out=out)
 
 
 def hardshrink_out(input, lambd=0.5, *, out):
@@ -249,24 +238,15 @@ def hardshrink_out(input, lambd=0.5, *, out):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardshrink_out, input, lambd, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardshrink_out, input, lambd, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hardshrink", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hardshrink", input, out)
         adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, hardshrink_out, (hardshrink_out,), (input, lambd), {}) from None
-    mark_written(out)
-    return out
-
-
-_hardshrink_backward_kernels = kernel_table("hardshrink_backward")
+        return failed(error, hardshrink_out, input, lambd, out=out)
 
 
 def hardshrink_backward(grad_out, input, lambd, *, out=None):
@@ -278,27 +258,23 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardshrink_backward, grad_out, input, lambd, out=out)
-    try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardshrink_backward, grad_out, input, lambd, out=out)
-    node = None
-    if (grad_out._mt_edge is not None or input._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_out_edge is not None or input_edge is not None:
-            node = nodes.HardshrinkBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge or None, input_edge or None)
-            node.lambd = lambd
-            node.kept = (save(input) if grad_out_edge else None,)
-    try:
+        node = None
+        if (grad_out._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_out_edge is not None or input_edge is not None:
+                node = nodes.HardshrinkBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_out_edge or None, input_edge or None)
+                node.lambd = lambd
+                node.kept = (save(input) if grad_out_edge else None,)
         return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
     except CALL_ERRORS as error:
-        raise explained(error, hardshrink_backward, (hardshrink_backward,), (grad_out, input, lambd), {}) from None
+        return failed(error, hardshrink_backward, grad_out, input, lambd, out=out)
 
 
 def hardshrink_backward_out(grad_out, input, lambd, *, out):
@@ -308,29 +284,18 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardshrink_backward_out, grad_out, input, lambd, out=out)
-    try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardshrink_backward_out, grad_out, input, lambd, out=out)
-    if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hardshrink_backward", grad_out, input, out)
-    try:
+        if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hardshrink_backward", grad_out, input, out)
         adopt_result(
             out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, hardshrink_backward_out, (hardshrink_backward_out,), (grad_out, input, lambd), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_softshrink_kernels = kernel_table("softshrink")
+        return failed(error, hardshrink_backward_out, grad_out, input, lambd, out=out)
 
 
 def softshrink(input, lambd=0.5, *, out=None):
@@ -342,27 +307,18 @@ def softshrink(input, lambd=0.5, *, out=None):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "softshrink", "lambd", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softshrink, input, lambd, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(softshrink, input, lambd, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SoftshrinkBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.lambd = lambd
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SoftshrinkBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.lambd = lambd
+                node.kept = (save(input),)
         return wrap(_softshrink_kernels[type(input_array)](input_array, lambd), node)
     except CALL_ERRORS as error:
-        raise explained(error, softshrink, (softshrink,), (input, lambd), {}) from None
+        return failed(error, softshrink, input, lambd, out=out)
 
 
 def softshrink_out(input, lambd=0.5, *, out):
@@ -372,24 +328,15 @@ def softshrink_out(input, lambd=0.5, *, out):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "softshrink", "lambd", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softshrink_out, input, lambd, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(softshrink_out, input, lambd, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("softshrink", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("softshrink", input, out)
         adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, softshrink_out, (softshrink_out,), (input, lambd), {}) from None
-    mark_written(out)
-    return out
-
-
-_softshrink_backward_kernels = kernel_table("softshrink_backward")
+        return failed(error, softshrink_out, input, lambd, out=out)
 
 
 def softshrink_backward(grad_output, input, lambd, *, out=None):
@@ -401,29 +348,23 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softshrink_backward, grad_output, input, lambd, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(softshrink_backward, grad_output, input, lambd, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.SoftshrinkBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.lambd = lambd
-            node.kept = (save(input) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.SoftshrinkBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.lambd = lambd
+                node.kept = (save(input) if grad_output_edge else None,)
         return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
     except CALL_ERRORS as error:
-        raise explained(error, softshrink_backward, (softshrink_backward,), (grad_output, input, lambd), {}) from None
+        return failed(error, softshrink_backward, grad_output, input, lambd, out=out)
 
 
 def softshrink_backward_out(grad_output, input, lambd, *, out):
@@ -433,30 +374,19 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softshrink_backward_out, grad_output, input, lambd, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(softshrink_backward_out, grad_output, input, lambd, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("softshrink_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("softshrink_backward", grad_output, input, out)
         adopt_result(
             out,
             _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, softshrink_backward_out, (softshrink_backward_out,), (grad_output, input, lambd), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-__prelu_kernel_kernels = kernel_table("_prelu_kernel")
+        return failed(error, softshrink_backward_out, grad_output, input, lambd, out=out)
 
 
 def _prelu_kernel(input, weight):
@@ -466,51 +396,46 @@ def _prelu_kernel(input, weight):
     try:
         input_array = input._mt_array
         weight_array = weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(_prelu_kernel, input, weight)
-    node = None
-    if (input._mt_edge is not None or weight._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge is not None or weight_edge is not None:
-            node = nodes.PreluKernelBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None)
-            node.kept = (save(input), save(weight))
-    kind = input._mt_kind
-    if kind and kind is weight._mt_kind and not state.interceptors:
-        try:
-            array = __prelu_kernel_kernels.direct(input_array, weight_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or weight._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            if input_edge is not None or weight_edge is not None:
+                node = nodes.PreluKernelBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None)
+                node.kept = (save(input), save(weight))
+        kind = input._mt_kind
+        if kind and kind is weight._mt_kind and not state.interceptors:
+            try:
+                array = __prelu_kernel_kernels.direct(input_array, weight_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, weight)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, weight)
         return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _prelu_kernel, input, weight)
 
 
 def _prelu_kernel_backward(grad_output, input, weight):
     """_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_prelu_kernel_backward, grad_output, input, weight):
         return call(_prelu_kernel_backward, grad_output, input, weight)
-    if not isinstance(grad_output, Tensor):
-        return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
-    if not isinstance(weight, Tensor):
+    if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(weight, Tensor)):
         return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
     node = None
     if (
@@ -542,14 +467,9 @@ def prelu(input, weight):
     """prelu(Tensor self, Tensor weight) -> Tensor"""
     if state.interceptors and intercepts(prelu, input, weight):
         return call(prelu, input, weight)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(prelu, input, weight)
-    if not isinstance(weight, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
         return raise_bad_argument(prelu, input, weight)
     return composite_activations.prelu(input, weight)
-
-
-_relu_kernels = kernel_table("relu")
 
 
 def relu(input):
@@ -558,25 +478,19 @@ def relu(input):
         return call(relu, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(relu, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, relu, input)
 
 
 def relu_(input):
@@ -585,30 +499,21 @@ def relu_(input):
         return call(relu_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(relu_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ReluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ReluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _relu_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
-
-
-_threshold_backward_kernels = kernel_table("threshold_backward")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, relu_, input)
 
 
 def threshold_backward(grad_output, input, threshold, *, out=None):
@@ -620,31 +525,25 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     try:
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, threshold_backward, grad_output, input, threshold, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(threshold_backward, grad_output, input, threshold, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ThresholdBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.threshold = threshold
-            node.kept = (save(input) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ThresholdBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.threshold = threshold
+                node.kept = (save(input) if grad_output_edge else None,)
         return wrap(
             _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node
         )
     except CALL_ERRORS as error:
-        raise explained(error, threshold_backward, (threshold_backward,), (grad_output, input, threshold), {}) from None
+        return failed(error, threshold_backward, grad_output, input, threshold, out=out)
 
 
 def threshold_backward_out(grad_output, input, threshold, *, out):
@@ -654,32 +553,21 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     try:
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, threshold_backward_out, grad_output, input, threshold, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("threshold_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("threshold_backward", grad_output, input, out)
         adopt_result(
             out,
             _threshold_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, threshold, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, threshold_backward_out, (threshold_backward_out,), (grad_output, input, threshold), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_threshold_kernels = kernel_table("threshold")
+        return failed(error, threshold_backward_out, grad_output, input, threshold, out=out)
 
 
 def threshold(input, threshold, value, *, out=None):
@@ -693,27 +581,18 @@ def threshold(input, threshold, value, *, out=None):
             threshold = scalar_of(threshold, "threshold", "threshold", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "threshold", "value", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _threshold, input, threshold, value, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_threshold, input, threshold, value, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ThresholdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.threshold = threshold
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ThresholdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.threshold = threshold
+                node.kept = (save(input),)
         return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
     except CALL_ERRORS as error:
-        raise explained(error, _threshold, (_threshold,), (input, threshold, value), {}) from None
+        return failed(error, _threshold, input, threshold, value, out=out)
 
 
 _threshold = threshold
@@ -728,32 +607,23 @@ def threshold_(input, threshold, value):
             threshold = scalar_of(threshold, "threshold_", "threshold", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "threshold_", "value", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, threshold_, input, threshold, value)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(threshold_, input, threshold, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ThresholdBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.threshold = threshold
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ThresholdBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.threshold = threshold
+                node.kept = (save_copy(input),)
         _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, threshold_, (threshold_,), (input, threshold, value), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, threshold_, input, threshold, value)
 
 
 def threshold_out(input, threshold, value, *, out):
@@ -765,24 +635,15 @@ def threshold_out(input, threshold, value, *, out):
             threshold = scalar_of(threshold, "threshold", "threshold", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "threshold", "value", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, threshold_out, input, threshold, value, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(threshold_out, input, threshold, value, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("threshold", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("threshold", input, out)
         adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, threshold_out, (threshold_out,), (input, threshold, value), {}) from None
-    mark_written(out)
-    return out
-
-
-_hardtanh_kernels = kernel_table("hardtanh")
+        return failed(error, threshold_out, input, threshold, value, out=out)
 
 
 def hardtanh(input, min_val=-1, max_val=1, *, out=None):
@@ -796,28 +657,19 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
             min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
         if type(max_val) is not int and type(max_val) is not float:
             max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardtanh, input, min_val, max_val, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardtanh, input, min_val, max_val, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.HardtanhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.min_val = min_val
-        node.max_val = max_val
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.HardtanhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.min_val = min_val
+                node.max_val = max_val
+                node.kept = (save(input),)
         return wrap(_hardtanh_kernels[type(input_array)](input_array, min_val, max_val), node)
     except CALL_ERRORS as error:
-        raise explained(error, hardtanh, (hardtanh,), (input, min_val, max_val), {}) from None
+        return failed(error, hardtanh, input, min_val, max_val, out=out)
 
 
 def hardtanh_(input, min_val=-1, max_val=1):
@@ -829,33 +681,24 @@ def hardtanh_(input, min_val=-1, max_val=1):
             min_val = scalar_of(min_val, "hardtanh_", "min_val", 2)
         if type(max_val) is not int and type(max_val) is not float:
             max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardtanh_, input, min_val, max_val)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardtanh_, input, min_val, max_val)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.HardtanhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.min_val = min_val
-        node.max_val = max_val
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.HardtanhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.min_val = min_val
+                node.max_val = max_val
+                node.kept = (save_copy(input),)
         _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, hardtanh_, (hardtanh_,), (input, min_val, max_val), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, hardtanh_, input, min_val, max_val)
 
 
 def hardtanh_out(input, min_val=-1, max_val=1, *, out):
@@ -867,24 +710,15 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
             min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
         if type(max_val) is not int and type(max_val) is not float:
             max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardtanh_out, input, min_val, max_val, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardtanh_out, input, min_val, max_val, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hardtanh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hardtanh", input, out)
         adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, hardtanh_out, (hardtanh_out,), (input, min_val, max_val), {}) from None
-    mark_written(out)
-    return out
-
-
-_hardtanh_backward_kernels = kernel_table("hardtanh_backward")
+        return failed(error, hardtanh_out, input, min_val, max_val, out=out)
 
 
 def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
@@ -898,34 +732,26 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
             min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
         if type(max_val) is not int and type(max_val) is not float:
             max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardtanh_backward, grad_output, input, min_val, max_val, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.HardtanhBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.min_val = min_val
-            node.max_val = max_val
-            node.kept = (save(input) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.HardtanhBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.min_val = min_val
+                node.max_val = max_val
+                node.kept = (save(input) if grad_output_edge else None,)
         return wrap(
             _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, hardtanh_backward, (hardtanh_backward,), (grad_output, input, min_val, max_val), {}
-        ) from None
+        return failed(error, hardtanh_backward, grad_output, input, min_val, max_val, out=out)
 
 
 def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
@@ -937,29 +763,21 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
             min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
         if type(max_val) is not int and type(max_val) is not float:
             max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hardtanh_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hardtanh_backward", grad_output, input, out)
         adopt_result(
             out,
             _hardtanh_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, min_val, max_val, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, hardtanh_backward_out, (hardtanh_backward_out,), (grad_output, input, min_val, max_val), {}
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
 
 
 def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -967,10 +785,8 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
     if state.interceptors and intercepts(rrelu_with_noise, input, noise):
         return call(rrelu_with_noise, input, noise, lower, upper, training, generator)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
-        if not isinstance(noise, Tensor):
-            return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
+        if not (isinstance(input, Tensor) and isinstance(noise, Tensor)):
+            raise NotATensor
         if type(lower) is not int and type(lower) is not float:
             lower = scalar_of(lower, "rrelu_with_noise", "lower", 3)
         if type(upper) is not int and type(upper) is not float:
@@ -979,36 +795,31 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
             training = bool_of(training, "rrelu_with_noise", "training", 5)
         if generator is not None:
             generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rrelu_with_noise, input, noise, lower, upper, training, generator)
-    if noise._mt_edge is not None:
-        check_constant("rrelu_with_noise", "noise", noise)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, noise))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RreluWithNoiseBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.lower = lower
-        node.upper = upper
-        node.training = training
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(
-            node, composite_random_slopes.rrelu_with_noise, input, noise, lower, upper, training, generator
-        )
-        node.kept += (save(noise),)
-        return result
-    try:
+        if noise._mt_edge is not None:
+            check_constant("rrelu_with_noise", "noise", noise)
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, noise))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RreluWithNoiseBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.lower = lower
+                node.upper = upper
+                node.training = training
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(
+                node, composite_random_slopes.rrelu_with_noise, input, noise, lower, upper, training, generator
+            )
+            node.kept += (save(noise),)
+            return result
         return composite_random_slopes.rrelu_with_noise(input, noise, lower, upper, training, generator)
     except CALL_ERRORS as error:
-        raise explained(
-            error, rrelu_with_noise, (rrelu_with_noise,), (input, noise, lower, upper, training, generator), {}
-        ) from None
+        return failed(error, rrelu_with_noise, input, noise, lower, upper, training, generator)
 
 
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
@@ -1016,18 +827,8 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
     if state.interceptors and intercepts(rrelu_with_noise_backward, grad_output, input, noise):
         return call(rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result)
     try:
-        if not isinstance(grad_output, Tensor):
-            return raise_bad_argument(
-                rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-            )
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-            )
-        if not isinstance(noise, Tensor):
-            return raise_bad_argument(
-                rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-            )
+        if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(noise, Tensor)):
+            raise NotATensor
         if type(lower) is not int and type(lower) is not float:
             lower = scalar_of(lower, "rrelu_with_noise_backward", "lower", 4)
         if type(upper) is not int and type(upper) is not float:
@@ -1036,54 +837,45 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
             training = bool_of(training, "rrelu_with_noise_backward", "training", 6)
         if self_is_result is not False and self_is_result is not True:
             self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-        )
-    if noise._mt_edge is not None:
-        check_constant("rrelu_with_noise_backward", "noise", noise)
-    node = None
-    if (
-        (grad_output._mt_edge is not None or input._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(grad_output, input, noise))
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.RreluWithNoiseBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.lower = lower
-            node.upper = upper
-            node.training = training
-            node.kept = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
-    if node is not None:
-        result = recorded(
-            node,
-            composite_random_slopes.rrelu_with_noise_backward,
-            grad_output,
-            input,
-            noise,
-            lower,
-            upper,
-            training,
-            self_is_result,
-        )
-        refuse_complex("rrelu_with_noise_backward", grad_output, input)
-        return result
-    try:
+        if noise._mt_edge is not None:
+            check_constant("rrelu_with_noise_backward", "noise", noise)
+        node = None
+        if (
+            (grad_output._mt_edge is not None or input._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(grad_output, input, noise))
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.RreluWithNoiseBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.lower = lower
+                node.upper = upper
+                node.training = training
+                node.kept = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
+        if node is not None:
+            result = recorded(
+                node,
+                composite_random_slopes.rrelu_with_noise_backward,
+                grad_output,
+                input,
+                noise,
+                lower,
+                upper,
+                training,
+                self_is_result,
+            )
+            refuse_complex("rrelu_with_noise_backward", grad_output, input)
+            return result
         return composite_random_slopes.rrelu_with_noise_backward(
             grad_output, input, noise, lower, upper, training, self_is_result
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            rrelu_with_noise_backward,
-            (rrelu_with_noise_backward,),
-            (grad_output, input, noise, lower, upper, training, self_is_result),
-            {},
-        ) from None
+        return failed(
+            error, rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+        )
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -1092,7 +884,7 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
         return call(rrelu, input, lower, upper, training, generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(rrelu, input, lower, upper, training, generator)
+            raise NotATensor
         if type(lower) is not int and type(lower) is not float:
             lower = scalar_of(lower, "rrelu", "lower", 2)
         if type(upper) is not int and type(upper) is not float:
@@ -1101,12 +893,9 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
             training = bool_of(training, "rrelu", "training", 4)
         if generator is not None:
             generator = generator_of(generator, "rrelu", "generator", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rrelu, input, lower, upper, training, generator)
-    try:
         return composite_random_slopes.rrelu(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
-        raise explained(error, rrelu, (rrelu,), (input, lower, upper, training, generator), {}) from None
+        return failed(error, rrelu, input, lower, upper, training, generator)
 
 
 def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -1115,7 +904,7 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
         return call(rrelu_, input, lower, upper, training, generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(rrelu_, input, lower, upper, training, generator)
+            raise NotATensor
         if type(lower) is not int and type(lower) is not float:
             lower = scalar_of(lower, "rrelu_", "lower", 2)
         if type(upper) is not int and type(upper) is not float:
@@ -1124,12 +913,9 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
             training = bool_of(training, "rrelu_", "training", 4)
         if generator is not None:
             generator = generator_of(generator, "rrelu_", "generator", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rrelu_, input, lower, upper, training, generator)
-    return composite_random_slopes.rrelu_(input, lower, upper, training, generator)
-
-
-_leaky_relu_kernels = kernel_table("leaky_relu")
+        return composite_random_slopes.rrelu_(input, lower, upper, training, generator)
+    except CALL_ERRORS as error:
+        return failed(error, rrelu_, input, lower, upper, training, generator)
 
 
 def leaky_relu(input, negative_slope=0.01, *, out=None):
@@ -1141,27 +927,18 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
             negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, leaky_relu, input, negative_slope, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(leaky_relu, input, negative_slope, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LeakyReluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.negative_slope = negative_slope
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LeakyReluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.negative_slope = negative_slope
+                node.kept = (save(input),)
         return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
     except CALL_ERRORS as error:
-        raise explained(error, leaky_relu, (leaky_relu,), (input, negative_slope), {}) from None
+        return failed(error, leaky_relu, input, negative_slope, out=out)
 
 
 def leaky_relu_(input, negative_slope=0.01):
@@ -1171,32 +948,23 @@ def leaky_relu_(input, negative_slope=0.01):
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
             negative_slope = scalar_of(negative_slope, "leaky_relu_", "negative_slope", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, leaky_relu_, input, negative_slope)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(leaky_relu_, input, negative_slope)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LeakyReluBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.negative_slope = negative_slope
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LeakyReluBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.negative_slope = negative_slope
         _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, leaky_relu_, (leaky_relu_,), (input, negative_slope), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        return failed(error, leaky_relu_, input, negative_slope)
 
 
 def leaky_relu_out(input, negative_slope=0.01, *, out):
@@ -1206,24 +974,15 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
             negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, leaky_relu_out, input, negative_slope, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("leaky_relu", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("leaky_relu", input, out)
         adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, leaky_relu_out, (leaky_relu_out,), (input, negative_slope), {}) from None
-    mark_written(out)
-    return out
-
-
-_leaky_relu_backward_kernels = kernel_table("leaky_relu_backward")
+        return failed(error, leaky_relu_out, input, negative_slope, out=out)
 
 
 def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
@@ -1237,26 +996,20 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
             negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
         if self_is_result is not False and self_is_result is not True:
             self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.LeakyReluBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.negative_slope = negative_slope
-            node.kept = (save(input) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.LeakyReluBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.negative_slope = negative_slope
+                node.kept = (save(input) if grad_output_edge else None,)
         return wrap(
             _leaky_relu_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, negative_slope, self_is_result
@@ -1264,9 +1017,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, leaky_relu_backward, (leaky_relu_backward,), (grad_output, input, negative_slope, self_is_result), {}
-        ) from None
+        return failed(error, leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
 
 
 def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, out):
@@ -1278,36 +1029,21 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
             negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
         if self_is_result is not False and self_is_result is not True:
             self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("leaky_relu_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("leaky_relu_backward", grad_output, input, out)
         adopt_result(
             out,
             _leaky_relu_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, negative_slope, self_is_result, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            leaky_relu_backward_out,
-            (leaky_relu_backward_out,),
-            (grad_output, input, negative_slope, self_is_result),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_elu_kernels = kernel_table("elu")
+        return failed(error, leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
 
 
 def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
@@ -1323,29 +1059,20 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
             scale = scalar_of(scale, "elu", "scale", 3)
         if type(input_scale) is not int and type(input_scale) is not float:
             input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, elu, input, alpha, scale, input_scale, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(elu, input, alpha, scale, input_scale, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.EluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.alpha = alpha
-        node.scale = scale
-        node.input_scale = input_scale
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.EluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.alpha = alpha
+                node.scale = scale
+                node.input_scale = input_scale
+                node.kept = (save(input),)
         return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
     except CALL_ERRORS as error:
-        raise explained(error, elu, (elu,), (input, alpha, scale, input_scale), {}) from None
+        return failed(error, elu, input, alpha, scale, input_scale, out=out)
 
 
 def elu_(input, alpha=1, scale=1, input_scale=1):
@@ -1359,34 +1086,25 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
             scale = scalar_of(scale, "elu_", "scale", 3)
         if type(input_scale) is not int and type(input_scale) is not float:
             input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, elu_, input, alpha, scale, input_scale)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(elu_, input, alpha, scale, input_scale)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.EluBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.alpha = alpha
-        node.scale = scale
-        node.input_scale = input_scale
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.EluBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.alpha = alpha
+                node.scale = scale
+                node.input_scale = input_scale
         _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, elu_, (elu_,), (input, alpha, scale, input_scale), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        return failed(error, elu_, input, alpha, scale, input_scale)
 
 
 def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
@@ -1400,24 +1118,15 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
             scale = scalar_of(scale, "elu", "scale", 3)
         if type(input_scale) is not int and type(input_scale) is not float:
             input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, elu_out, input, alpha, scale, input_scale, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(elu_out, input, alpha, scale, input_scale, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("elu", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("elu", input, out)
         adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, elu_out, (elu_out,), (input, alpha, scale, input_scale), {}) from None
-    mark_written(out)
-    return out
-
-
-_elu_backward_kernels = kernel_table("elu_backward")
+        return failed(error, elu_out, input, alpha, scale, input_scale, out=out)
 
 
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
@@ -1435,31 +1144,23 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
         if is_result is not False and is_result is not True:
             is_result = bool_of(is_result, "elu_backward", "is_result", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
-        )
-    node = None
-    if (grad_output._mt_edge is not None or self_or_result._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        self_or_result_edge = self_or_result._mt_edge or edge_of(self_or_result)
-        if grad_output_edge is not None or self_or_result_edge is not None:
-            node = nodes.EluBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, self_or_result_edge or None)
-            node.alpha = alpha
-            node.scale = scale
-            node.input_scale = input_scale
-            node.is_result = is_result
-            node.kept = (save(grad_output) if self_or_result_edge else None, save(self_or_result))
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or self_or_result._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            self_or_result_edge = self_or_result._mt_edge or edge_of(self_or_result)
+            if grad_output_edge is not None or self_or_result_edge is not None:
+                node = nodes.EluBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, self_or_result_edge or None)
+                node.alpha = alpha
+                node.scale = scale
+                node.input_scale = input_scale
+                node.is_result = is_result
+                node.kept = (save(grad_output) if self_or_result_edge else None, save(self_or_result))
         return wrap(
             _elu_backward_kernels[type(grad_output_array)](
                 grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
@@ -1467,13 +1168,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            elu_backward,
-            (elu_backward,),
-            (grad_output, alpha, scale, input_scale, is_result, self_or_result),
-            {},
-        ) from None
+        return failed(error, elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
 
 
 def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out):
@@ -1489,40 +1184,23 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
             input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
         if is_result is not False and is_result is not True:
             is_result = bool_of(is_result, "elu_backward", "is_result", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
-        )
-    if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("elu_backward", grad_output, self_or_result, out)
-    try:
+        if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("elu_backward", grad_output, self_or_result, out)
         adopt_result(
             out,
             _elu_backward_kernels[type(grad_output_array)](
                 grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            elu_backward_out,
-            (elu_backward_out,),
-            (grad_output, alpha, scale, input_scale, is_result, self_or_result),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_celu_kernels = kernel_table("celu")
+        return failed(
+            error, elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
+        )
 
 
 def celu(input, alpha=1.0):
@@ -1532,27 +1210,18 @@ def celu(input, alpha=1.0):
     try:
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "celu", "alpha", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, celu, input, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(celu, input, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CeluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.alpha = alpha
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CeluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.alpha = alpha
+                node.kept = (save(input),)
         return wrap(_celu_kernels[type(input_array)](input_array, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, celu, (celu,), (input, alpha), {}) from None
+        return failed(error, celu, input, alpha)
 
 
 def celu_(input, alpha=1.0):
@@ -1562,32 +1231,23 @@ def celu_(input, alpha=1.0):
     try:
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "celu_", "alpha", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, celu_, input, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(celu_, input, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CeluBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.alpha = alpha
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CeluBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.alpha = alpha
         _celu_kernels[type(input_array)](input_array, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, celu_, (celu_,), (input, alpha), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        return failed(error, celu_, input, alpha)
 
 
 def selu(input):
@@ -1608,9 +1268,6 @@ def selu_(input):
     return ops.elu_(input, 1.6732632423543772, 1.0507009873554805)
 
 
-_mish_kernels = kernel_table("mish")
-
-
 def mish(input, *, out=None):
     """mish(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(mish, input):
@@ -1619,23 +1276,17 @@ def mish(input, *, out=None):
         return mish_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mish, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MishBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MishBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, mish, input, out=out)
 
 
 def mish_(input):
@@ -1644,27 +1295,21 @@ def mish_(input):
         return call(mish_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mish_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.MishBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.MishBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _mish_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, mish_, input)
 
 
 def mish_out(input, *, out):
@@ -1674,19 +1319,13 @@ def mish_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mish_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mish", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mish", input, out)
         adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_hardswish_kernels = kernel_table("hardswish")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, mish_out, input, out=out)
 
 
 def hardswish(input, *, out=None):
@@ -1697,23 +1336,17 @@ def hardswish(input, *, out=None):
         return hardswish_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardswish, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.HardswishBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.HardswishBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, hardswish, input, out=out)
 
 
 def hardswish_(input):
@@ -1722,27 +1355,21 @@ def hardswish_(input):
         return call(hardswish_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardswish_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.HardswishBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.HardswishBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _hardswish_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, hardswish_, input)
 
 
 def hardswish_out(input, *, out):
@@ -1752,19 +1379,13 @@ def hardswish_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardswish_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hardswish", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hardswish", input, out)
         adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_hardswish_backward_kernels = kernel_table("hardswish_backward")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, hardswish_out, input, out=out)
 
 
 def hardswish_backward(grad_output, input):
@@ -1774,47 +1395,41 @@ def hardswish_backward(grad_output, input):
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardswish_backward, grad_output, input)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.HardswishBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(grad_output) if input_edge else None, save(input))
-    kind = grad_output._mt_kind
-    if kind and kind is input._mt_kind and not state.interceptors:
-        try:
-            array = _hardswish_backward_kernels.direct(grad_output_array, input_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.HardswishBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(grad_output) if input_edge else None, save(input))
+        kind = grad_output._mt_kind
+        if kind and kind is input._mt_kind and not state.interceptors:
+            try:
+                array = _hardswish_backward_kernels.direct(grad_output_array, input_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(grad_output, input)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(grad_output, input)
         return wrap(
             _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_hardsigmoid_kernels = kernel_table("hardsigmoid")
+    except CALL_ERRORS as error:
+        return failed(error, hardswish_backward, grad_output, input)
 
 
 def hardsigmoid(input, *, out=None):
@@ -1825,23 +1440,17 @@ def hardsigmoid(input, *, out=None):
         return hardsigmoid_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardsigmoid, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.HardsigmoidBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.HardsigmoidBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, hardsigmoid, input, out=out)
 
 
 def hardsigmoid_(input):
@@ -1850,27 +1459,21 @@ def hardsigmoid_(input):
         return call(hardsigmoid_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardsigmoid_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.HardsigmoidBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.HardsigmoidBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, hardsigmoid_, input)
 
 
 def hardsigmoid_out(input, *, out):
@@ -1880,19 +1483,13 @@ def hardsigmoid_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardsigmoid_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hardsigmoid", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hardsigmoid", input, out)
         adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_hardsigmoid_backward_kernels = kernel_table("hardsigmoid_backward")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, hardsigmoid_out, input, out=out)
 
 
 def hardsigmoid_backward(grad_output, input, *, out=None):
@@ -1904,44 +1501,41 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardsigmoid_backward, grad_output, input, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.op = "aten::hardsigmoid_backward"
-    kind = grad_output._mt_kind
-    if kind and kind is input._mt_kind and not state.interceptors:
-        try:
-            array = _hardsigmoid_backward_kernels.direct(grad_output_array, input_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.op = "aten::hardsigmoid_backward"
+        kind = grad_output._mt_kind
+        if kind and kind is input._mt_kind and not state.interceptors:
+            try:
+                array = _hardsigmoid_backward_kernels.direct(grad_output_array, input_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(grad_output, input)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(grad_output, input)
         return wrap(
             _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, hardsigmoid_backward, grad_output, input, out=out)
 
 
 def hardsigmoid_backward_out(grad_output, input, *, out):
@@ -1952,18 +1546,15 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hardsigmoid_backward_out, grad_output, input, out=out)
-    refuse_unwritable("aten::hardsigmoid_backward", (out,), grad_output, input)
-    try:
+        refuse_unwritable("aten::hardsigmoid_backward", (out,), grad_output, input)
         adopt_result(
             out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    record_refusal("aten::hardsigmoid_backward", (out,), grad_output, input)
-    return out
+        mark_written(out)
+        record_refusal("aten::hardsigmoid_backward", (out,), grad_output, input)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, hardsigmoid_backward_out, grad_output, input, out=out)
 
 
 def glu(input, dim=-1, *, out=None, axis=None):
@@ -1976,29 +1567,26 @@ def glu(input, dim=-1, *, out=None, axis=None):
         return glu_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(glu, input, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "glu", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, glu, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.GluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(input),)
-    if node is not None:
-        return recorded(node, composite_activations.glu, input, dim)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.GluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(input),)
+        if node is not None:
+            return recorded(node, composite_activations.glu, input, dim)
         return composite_activations.glu(input, dim)
     except CALL_ERRORS as error:
-        raise explained(error, glu, (glu,), (input, dim), {}) from None
+        return failed(error, glu, input, dim, out=out)
 
 
 def glu_out(input, dim=-1, *, out):
@@ -2006,17 +1594,15 @@ def glu_out(input, dim=-1, *, out):
     if state.interceptors and intercepts(glu_out, input, out):
         return call(glu_out, input, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(glu_out, input, dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(glu_out, input, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "glu", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, glu_out, input, dim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("glu", input, out)
-    return composite_activations.glu_out(input, dim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("glu", input, out)
+        return composite_activations.glu_out(input, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, glu_out, input, dim, out=out)
 
 
 def glu_backward(grad_output, input, dim=..., *, axis=None):
@@ -2028,34 +1614,29 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
     if state.interceptors and intercepts(glu_backward, grad_output, input):
         return call(glu_backward, grad_output, input, dim)
     try:
-        if not isinstance(grad_output, Tensor):
-            return raise_bad_argument(glu_backward, grad_output, input, dim)
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(glu_backward, grad_output, input, dim)
+        if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "glu_backward", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, glu_backward, grad_output, input, dim)
-    node = None
-    if (
-        (grad_output._mt_edge is not None or input._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(grad_output, input))
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.GluBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.dim = dim
-            node.kept = (save(grad_output) if input_edge else None, save(input))
-    if node is not None:
-        return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
-    try:
+        node = None
+        if (
+            (grad_output._mt_edge is not None or input._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(grad_output, input))
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.GluBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.dim = dim
+                node.kept = (save(grad_output) if input_edge else None, save(input))
+        if node is not None:
+            return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
         return composite_activations.glu_backward(grad_output, input, dim)
     except CALL_ERRORS as error:
-        raise explained(error, glu_backward, (glu_backward,), (grad_output, input, dim), {}) from None
+        return failed(error, glu_backward, grad_output, input, dim)
 
 
 def log_sigmoid_forward(input):
@@ -2066,23 +1647,20 @@ def log_sigmoid_forward(input):
         return raise_bad_argument(log_sigmoid_forward, input)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.LogSigmoidBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.LogSigmoidBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
+            node.kept = (save(input),)
     if node is not None:
         output, buffer = recorded_outputs(node, (True, False), composite_activations.log_sigmoid_forward, input)
         node.kept += (save(buffer),)
         return return_types.log_sigmoid_forward((output, buffer))
     return return_types.log_sigmoid_forward(composite_activations.log_sigmoid_forward(input))
-
-
-_log_sigmoid_backward_kernels = kernel_table("log_sigmoid_backward")
 
 
 def log_sigmoid_backward(grad_output, input, buffer):
@@ -2093,31 +1671,28 @@ def log_sigmoid_backward(grad_output, input, buffer):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         buffer_array = buffer._mt_array
-    except AttributeError:
-        return raise_bad_argument(log_sigmoid_backward, grad_output, input, buffer)
-    if buffer._mt_edge is not None:
-        check_constant("log_sigmoid_backward", "buffer", buffer)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.LogSigmoidBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (
-                save(buffer) if grad_output_edge else None,
-                save(grad_output) if input_edge else None,
-                save(input),
-            )
-    try:
+        if buffer._mt_edge is not None:
+            check_constant("log_sigmoid_backward", "buffer", buffer)
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.LogSigmoidBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (
+                    save(buffer) if grad_output_edge else None,
+                    save(grad_output) if input_edge else None,
+                    save(input),
+                )
         return wrap(
             _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array), node
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, log_sigmoid_backward, grad_output, input, buffer)
 
 
 def log_sigmoid(input, *, out=None):
@@ -2135,16 +1710,11 @@ def log_sigmoid_out(input, *, out):
     """log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(log_sigmoid_out, input, out):
         return call(log_sigmoid_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(log_sigmoid_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(log_sigmoid_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("log_sigmoid", input, out)
     return composite_activations.log_sigmoid_out(input, out=out)
-
-
-_gelu_kernels = kernel_table("gelu")
 
 
 def gelu(input, *, approximate="none", out=None):
@@ -2156,28 +1726,19 @@ def gelu(input, *, approximate="none", out=None):
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu", "approximate")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gelu, input, approximate=approximate, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(gelu, input, approximate=approximate, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.GeluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.approximate = approximate
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.GeluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.approximate = approximate
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, gelu, input, approximate=approximate, out=out)
 
 
 def gelu_(input, *, approximate="none"):
@@ -2187,32 +1748,23 @@ def gelu_(input, *, approximate="none"):
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu_", "approximate")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gelu_, input, approximate=approximate)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(gelu_, input, approximate=approximate)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.GeluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.approximate = approximate
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.GeluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.approximate = approximate
+                node.kept = (save_copy(input),)
         _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, gelu_, input, approximate=approximate)
 
 
 def gelu_out(input, *, approximate="none", out):
@@ -2222,24 +1774,15 @@ def gelu_out(input, *, approximate="none", out):
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu", "approximate")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gelu_out, input, approximate=approximate, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("gelu", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("gelu", input, out)
         adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_gelu_backward_kernels = kernel_table("gelu_backward")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, gelu_out, input, approximate=approximate, out=out)
 
 
 def gelu_backward(grad_output, input, *, approximate="none", out=None):
@@ -2251,34 +1794,28 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu_backward", "approximate")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gelu_backward, grad_output, input, approximate=approximate, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(gelu_backward, grad_output, input, approximate=approximate, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.GeluBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.approximate = approximate
-            node.kept = (save(grad_output) if input_edge else None, save(input))
-    kind = common_kind(grad_output, input)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.GeluBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.approximate = approximate
+                node.kept = (save(grad_output) if input_edge else None, save(input))
+        kind = common_kind(grad_output, input)
         return wrap(
             _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate),
             node,
             kind,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, gelu_backward, grad_output, input, approximate=approximate, out=out)
 
 
 def gelu_backward_out(grad_output, input, *, approximate="none", out):
@@ -2288,28 +1825,19 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu_backward", "approximate")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gelu_backward_out, grad_output, input, approximate=approximate, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("gelu_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("gelu_backward", grad_output, input, out)
         adopt_result(
             out,
             _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_silu_kernels = kernel_table("silu")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, gelu_backward_out, grad_output, input, approximate=approximate, out=out)
 
 
 def silu(input, *, out=None):
@@ -2320,26 +1848,20 @@ def silu(input, *, out=None):
         return silu_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(silu, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SiluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SiluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        refuse_complex("silu", input)
-    return result
+        if node is not None:
+            refuse_complex("silu", input)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, silu, input, out=out)
 
 
 def silu_(input):
@@ -2348,27 +1870,21 @@ def silu_(input):
         return call(silu_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(silu_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SiluBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SiluBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _silu_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, silu_, input)
 
 
 def silu_out(input, *, out):
@@ -2378,19 +1894,13 @@ def silu_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(silu_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("silu", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("silu", input, out)
         adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_silu_backward_kernels = kernel_table("silu_backward")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, silu_out, input, out=out)
 
 
 def silu_backward(grad_output, input, *, out=None):
@@ -2402,42 +1912,39 @@ def silu_backward(grad_output, input, *, out=None):
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(silu_backward, grad_output, input, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.SiluBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(grad_output) if input_edge else None, save(input))
-    kind = grad_output._mt_kind
-    if kind and kind is input._mt_kind and not state.interceptors:
-        try:
-            array = _silu_backward_kernels.direct(grad_output_array, input_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.SiluBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(grad_output) if input_edge else None, save(input))
+        kind = grad_output._mt_kind
+        if kind and kind is input._mt_kind and not state.interceptors:
+            try:
+                array = _silu_backward_kernels.direct(grad_output_array, input_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(grad_output, input)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(grad_output, input)
         return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, silu_backward, grad_output, input, out=out)
 
 
 def silu_backward_out(grad_output, input, *, out):
@@ -2448,21 +1955,15 @@ def silu_backward_out(grad_output, input, *, out):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("silu_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("silu_backward", grad_output, input, out)
         adopt_result(
             out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_softplus_kernels = kernel_table("softplus")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, silu_backward_out, grad_output, input, out=out)
 
 
 def softplus(input, beta=1, threshold=20, *, out=None):
@@ -2476,28 +1977,19 @@ def softplus(input, beta=1, threshold=20, *, out=None):
             beta = scalar_of(beta, "softplus", "beta", 2)
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "softplus", "threshold", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softplus, input, beta, threshold, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(softplus, input, beta, threshold, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SoftplusBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.beta = beta
-        node.threshold = threshold
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SoftplusBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.beta = beta
+                node.threshold = threshold
+                node.kept = (save(input),)
         return wrap(_softplus_kernels[type(input_array)](input_array, beta, threshold), node)
     except CALL_ERRORS as error:
-        raise explained(error, softplus, (softplus,), (input, beta, threshold), {}) from None
+        return failed(error, softplus, input, beta, threshold, out=out)
 
 
 def softplus_out(input, beta=1, threshold=20, *, out):
@@ -2509,24 +2001,15 @@ def softplus_out(input, beta=1, threshold=20, *, out):
             beta = scalar_of(beta, "softplus", "beta", 2)
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "softplus", "threshold", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softplus_out, input, beta, threshold, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("softplus", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("softplus", input, out)
         adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, softplus_out, (softplus_out,), (input, beta, threshold), {}) from None
-    mark_written(out)
-    return out
-
-
-_softplus_backward_kernels = kernel_table("softplus_backward")
+        return failed(error, softplus_out, input, beta, threshold, out=out)
 
 
 def softplus_backward(grad_output, input, beta, threshold, *, out=None):
@@ -2540,34 +2023,26 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
             beta = scalar_of(beta, "softplus_backward", "beta", 3)
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softplus_backward, grad_output, input, beta, threshold, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(softplus_backward, grad_output, input, beta, threshold, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.SoftplusBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.beta = beta
-            node.threshold = threshold
-            node.kept = (save(grad_output) if input_edge else None, save(input))
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.SoftplusBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.beta = beta
+                node.threshold = threshold
+                node.kept = (save(grad_output) if input_edge else None, save(input))
         return wrap(
             _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, softplus_backward, (softplus_backward,), (grad_output, input, beta, threshold), {}
-        ) from None
+        return failed(error, softplus_backward, grad_output, input, beta, threshold, out=out)
 
 
 def softplus_backward_out(grad_output, input, beta, threshold, *, out):
@@ -2579,26 +2054,18 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
             beta = scalar_of(beta, "softplus_backward", "beta", 3)
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softplus_backward_out, grad_output, input, beta, threshold, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("softplus_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("softplus_backward", grad_output, input, out)
         adopt_result(
             out,
             _softplus_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, beta, threshold, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, softplus_backward_out, (softplus_backward_out,), (grad_output, input, beta, threshold), {}
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, softplus_backward_out, grad_output, input, beta, threshold, out=out)

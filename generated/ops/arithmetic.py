@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, operand_of, wrap
 from mindtorch._generated.nodes import arithmetic as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
@@ -22,22 +22,50 @@ from mindtorch.composite.arithmetic import arithmetic as composite_arithmetic
 from mindtorch.composite.helpers import number_beside
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
-    explained,
-    number_first,
+    failed,
+    failed_or_number_first,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
     str_of,
 )
 from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _add_kernels = kernel_table("add.Tensor")
+_add_Scalar_kernels = kernel_table("add.Scalar")
+_sub_kernels = kernel_table("sub.Tensor")
+_sub_Scalar_kernels = kernel_table("sub.Scalar")
+_rsub_Tensor_kernels = kernel_table("rsub.Tensor")
+_rsub_Scalar_kernels = kernel_table("rsub.Scalar")
+_mul_kernels = kernel_table("mul.Tensor")
+_mul_Scalar_kernels = kernel_table("mul.Scalar")
+_div_Tensor_kernels = kernel_table("div.Tensor")
+_div_Tensor_mode_kernels = kernel_table("div.Tensor_mode")
+_div_Scalar_kernels = kernel_table("div.Scalar")
+_floor_divide_kernels = kernel_table("floor_divide")
+_remainder_Tensor_kernels = kernel_table("remainder.Tensor")
+_remainder_Scalar_kernels = kernel_table("remainder.Scalar")
+_fmod_Tensor_kernels = kernel_table("fmod.Tensor")
+_fmod_Scalar_kernels = kernel_table("fmod.Scalar")
+_pow_Tensor_Tensor_kernels = kernel_table("pow.Tensor_Tensor")
+_pow_Tensor_Scalar_kernels = kernel_table("pow.Tensor_Scalar")
+_pow_Scalar_kernels = kernel_table("pow.Scalar")
+_neg_kernels = kernel_table("neg")
+_abs_kernels = kernel_table("abs")
+_sgn_kernels = kernel_table("sgn")
+_sign_kernels = kernel_table("sign")
+_sqrt_kernels = kernel_table("sqrt")
+_rsqrt_kernels = kernel_table("rsqrt")
+_reciprocal_kernels = kernel_table("reciprocal")
+_gcd_kernels = kernel_table("gcd")
+_lcm_kernels = kernel_table("lcm")
+_lerp_Scalar_kernels = kernel_table("lerp.Scalar")
+_lerp_Tensor_kernels = kernel_table("lerp.Tensor")
+_addcmul_kernels = kernel_table("addcmul")
+_addcdiv_kernels = kernel_table("addcdiv")
 
 
 def add(input, other, *more, alpha=1, out=None):
@@ -50,51 +78,44 @@ def add(input, other, *more, alpha=1, out=None):
         return add_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(add, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add, input, other, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(add, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.AddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
-        try:
-            array = _add_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.AddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+            try:
+                array = _add_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, add, (add,), (input, other), {"alpha": alpha}) from None
+        return failed_or_number_first(error, add, input, other, alpha=alpha, out=out)
 
 
 def add_operator(input, other, alpha=1, out=None):
@@ -105,51 +126,44 @@ def add_operator(input, other, alpha=1, out=None):
         return add_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(add, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add, input, other, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(add, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.AddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
-        try:
-            array = _add_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.AddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+            try:
+                array = _add_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, add, (add,), (input, other), {"alpha": alpha}) from None
+        return failed_or_number_first(error, add, input, other, alpha=alpha, out=out)
 
 
 def add_(input, other, *more, alpha=1):
@@ -160,37 +174,30 @@ def add_(input, other, *more, alpha=1):
         return call(add_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(add_, input, other, alpha=alpha)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add_, input, other, alpha=alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(add_, input, other, alpha=alpha)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.AddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.AddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
         _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, add_, (add_,), (input, other), {"alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, add_, input, other, alpha=alpha)
 
 
 def add__operator(input, other, alpha=1):
@@ -199,37 +206,30 @@ def add__operator(input, other, alpha=1):
         return call(add_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(add_, input, other, alpha=alpha)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add_, input, other, alpha=alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(add_, input, other, alpha=alpha)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.AddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.AddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
         _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, add_, (add_,), (input, other), {"alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, add_, input, other, alpha=alpha)
 
 
 def add_out(input, other, *, alpha=1, out):
@@ -238,31 +238,19 @@ def add_out(input, other, *, alpha=1, out):
         return call(add_out, input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add_out, input, other, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
+        other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._mt_array
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("add", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("add", input, other, out)
         adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, add_out, (add_out,), (input, other), {"alpha": alpha}) from None
-    mark_written(out)
-    return out
-
-
-_add_Scalar_kernels = kernel_table("add.Scalar")
+        return failed_or_number_first(error, add_out, input, other, alpha=alpha, out=out)
 
 
 def add_Scalar(input, other, alpha=1):
@@ -274,25 +262,16 @@ def add_Scalar(input, other, alpha=1):
             other = scalar_of(other, "add", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add_Scalar, input, other, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(add_Scalar, input, other, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AddBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AddBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_add_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, add_Scalar, input, other, alpha)
 
 
 def add__Scalar(input, other, alpha=1):
@@ -304,33 +283,21 @@ def add__Scalar(input, other, alpha=1):
             other = scalar_of(other, "add_", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "add_", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, add__Scalar, input, other, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(add__Scalar, input, other, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AddBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AddBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _add_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_sub_kernels = kernel_table("sub.Tensor")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, add__Scalar, input, other, alpha)
 
 
 def sub(input, other, *more, alpha=1, out=None):
@@ -343,51 +310,44 @@ def sub(input, other, *more, alpha=1, out=None):
         return sub_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(sub, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub, input, other, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(sub, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.SubBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
-        try:
-            array = _sub_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.SubBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+            try:
+                array = _sub_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
+        return failed_or_number_first(error, sub, input, other, alpha=alpha, out=out)
 
 
 def sub_operator(input, other, alpha=1, out=None):
@@ -398,51 +358,44 @@ def sub_operator(input, other, alpha=1, out=None):
         return sub_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(sub, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub, input, other, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(sub, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.SubBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
-        try:
-            array = _sub_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.SubBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+            try:
+                array = _sub_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
+        return failed_or_number_first(error, sub, input, other, alpha=alpha, out=out)
 
 
 def sub_(input, other, *more, alpha=1):
@@ -453,37 +406,30 @@ def sub_(input, other, *more, alpha=1):
         return call(sub_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(sub_, input, other, alpha=alpha)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub_, input, other, alpha=alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sub_, input, other, alpha=alpha)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.SubBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.SubBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
         _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, sub_, (sub_,), (input, other), {"alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, sub_, input, other, alpha=alpha)
 
 
 def sub__operator(input, other, alpha=1):
@@ -492,37 +438,30 @@ def sub__operator(input, other, alpha=1):
         return call(sub_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(sub_, input, other, alpha=alpha)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub_, input, other, alpha=alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sub_, input, other, alpha=alpha)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.SubBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.SubBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
         _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, sub_, (sub_,), (input, other), {"alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, sub_, input, other, alpha=alpha)
 
 
 def sub_out(input, other, *, alpha=1, out):
@@ -531,31 +470,19 @@ def sub_out(input, other, *, alpha=1, out):
         return call(sub_out, input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub_out, input, other, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
+        other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._mt_array
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sub", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sub", input, other, out)
         adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, sub_out, (sub_out,), (input, other), {"alpha": alpha}) from None
-    mark_written(out)
-    return out
-
-
-_sub_Scalar_kernels = kernel_table("sub.Scalar")
+        return failed_or_number_first(error, sub_out, input, other, alpha=alpha, out=out)
 
 
 def sub_Scalar(input, other, alpha=1):
@@ -567,25 +494,16 @@ def sub_Scalar(input, other, alpha=1):
             other = scalar_of(other, "sub", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub_Scalar, input, other, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sub_Scalar, input, other, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SubBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SubBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_sub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sub_Scalar, input, other, alpha)
 
 
 def sub__Scalar(input, other, alpha=1):
@@ -597,33 +515,21 @@ def sub__Scalar(input, other, alpha=1):
             other = scalar_of(other, "sub_", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sub_", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sub__Scalar, input, other, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sub__Scalar, input, other, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SubBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SubBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _sub_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_rsub_Tensor_kernels = kernel_table("rsub.Tensor")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sub__Scalar, input, other, alpha)
 
 
 def rsub_Tensor(input, other, *, alpha=1):
@@ -633,29 +539,22 @@ def rsub_Tensor(input, other, *, alpha=1):
     try:
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "rsub", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rsub_Tensor, input, other, alpha=alpha)
-    try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(rsub_Tensor, input, other, alpha=alpha)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.RsubBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.alpha = alpha
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.RsubBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.alpha = alpha
         return wrap(_rsub_Tensor_kernels[type(input_array)](input_array, other_array, alpha), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_rsub_Scalar_kernels = kernel_table("rsub.Scalar")
+    except CALL_ERRORS as error:
+        return failed(error, rsub_Tensor, input, other, alpha=alpha)
 
 
 def rsub_Scalar(input, other, alpha=1):
@@ -667,26 +566,17 @@ def rsub_Scalar(input, other, alpha=1):
             other = scalar_of(other, "rsub", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "rsub", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rsub_Scalar, input, other, alpha)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(rsub_Scalar, input, other, alpha)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RsubBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.alpha = alpha
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RsubBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.alpha = alpha
         return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, rsub_Scalar, input, other, alpha)
 
 
 def rsub(input, other, alpha=1):
@@ -695,17 +585,11 @@ def rsub(input, other, alpha=1):
     rsub(input, other, *, alpha=1)
     rsub(input, other, alpha=1)
     """
-    try:
-        if isinstance(other, Tensor):
-            return rsub_Tensor(input, other, alpha=alpha)
-        if as_operand(other) is not None:
-            return rsub_Scalar(input, other, alpha)
-    except CALL_ERRORS as error:
-        raise explained(error, rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {}) from None
+    if isinstance(other, Tensor):
+        return rsub_Tensor(input, other, alpha=alpha)
+    if as_operand(other) is not None:
+        return rsub_Scalar(input, other, alpha)
     return raise_no_overload(rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {})
-
-
-_mul_kernels = kernel_table("mul.Tensor")
 
 
 def mul(input, other, *, out=None):
@@ -714,48 +598,44 @@ def mul(input, other, *, out=None):
         return call(mul, input, other, out=out)
     if out is not None:
         return mul_out(input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(mul, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(mul, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.MulBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _mul_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.MulBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _mul_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, mul, (mul,), (input, other), {}) from None
+        return failed_or_number_first(error, mul, input, other, out=out)
 
 
 def mul_operator(input, other, out=None):
@@ -764,110 +644,93 @@ def mul_operator(input, other, out=None):
         return call(mul, input, other, out=out)
     if out is not None:
         return mul_out(input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(mul, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(mul, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.MulBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _mul_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.MulBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _mul_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, mul, (mul,), (input, other), {}) from None
+        return failed_or_number_first(error, mul, input, other, out=out)
 
 
 def mul_(input, other):
     """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul_, input, other):
         return call(mul_, input, other)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(mul_, input, other)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mul_, input, other)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.MulBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.MulBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
         _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, mul_, (mul_,), (input, other), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, mul_, input, other)
 
 
 def mul_out(input, other, *, out):
     """mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul_out, input, other, out):
         return call(mul_out, input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(mul_out, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
+        other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return number_first(mul_out, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mul", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mul", input, other, out)
         adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, mul_out, (mul_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_mul_Scalar_kernels = kernel_table("mul.Scalar")
+        return failed_or_number_first(error, mul_out, input, other, out=out)
 
 
 def mul_Scalar(input, other):
@@ -877,26 +740,17 @@ def mul_Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "mul", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mul_Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mul_Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MulBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.other = other
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MulBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.other = other
         return wrap(_mul_Scalar_kernels[type(input_array)](input_array, other), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, mul_Scalar, input, other)
 
 
 def mul__Scalar(input, other):
@@ -906,34 +760,22 @@ def mul__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "mul_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mul__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mul__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.MulBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.other = other
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.MulBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.other = other
         _mul_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_div_Tensor_kernels = kernel_table("div.Tensor")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, mul__Scalar, input, other)
 
 
 def div_Tensor(input, other, *, out=None):
@@ -942,48 +784,44 @@ def div_Tensor(input, other, *, out=None):
         return call(div_Tensor, input, other, out=out)
     if out is not None:
         return div_Tensor_out(input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div_Tensor, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(div_Tensor, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.DivBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _div_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.DivBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _div_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed_or_number_first(error, div_Tensor, input, other, out=out)
 
 
 def div_Tensor_operator(input, other, out=None):
@@ -992,110 +830,93 @@ def div_Tensor_operator(input, other, out=None):
         return call(div_Tensor, input, other, out=out)
     if out is not None:
         return div_Tensor_out(input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div_Tensor, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(div_Tensor, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.DivBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _div_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.DivBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _div_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed_or_number_first(error, div_Tensor, input, other, out=out)
 
 
 def div__Tensor(input, other):
     """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Tensor, input, other):
         return call(div__Tensor, input, other)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div__Tensor, input, other)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(div__Tensor, input, other)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.DivBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save_copy(input) if other_edge else None)
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.DivBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save_copy(input) if other_edge else None)
         _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, div__Tensor, input, other)
 
 
 def div_Tensor_out(input, other, *, out):
     """div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(div_Tensor_out, input, other, out):
         return call(div_Tensor_out, input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(div_Tensor_out, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
+        other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("div", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("div", input, other, out)
         adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, div_Tensor_out, (div_Tensor_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_div_Tensor_mode_kernels = kernel_table("div.Tensor_mode")
+        return failed_or_number_first(error, div_Tensor_out, input, other, out=out)
 
 
 def div_Tensor_mode(input, other, *, rounding_mode, out=None):
@@ -1106,33 +927,26 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         return div_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-            other = operand
+            other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(div_Tensor_mode, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.DivBackward2()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.rounding_mode = rounding_mode
-            node.kept = (save(other), save(input) if other_edge else None)
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.DivBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.rounding_mode = rounding_mode
+                node.kept = (save(other), save(input) if other_edge else None)
         return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed_or_number_first(error, div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
 
 
 def div(input, other, *, out=None, rounding_mode=...):
@@ -1141,14 +955,9 @@ def div(input, other, *, out=None, rounding_mode=...):
     div(input, other, *, out=None)
     div(input, other, *, rounding_mode, out=None)
     """
-    try:
-        if rounding_mode is not ...:
-            return div_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
-        return div_Tensor(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, div, (div_Tensor, div_Tensor_mode), (input, other), {"out": out, "rounding_mode": rounding_mode}
-        ) from None
+    if rounding_mode is not ...:
+        return div_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
+    return div_Tensor(input, other, out=out)
 
 
 def div__Tensor_mode(input, other, *, rounding_mode):
@@ -1157,38 +966,31 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         return call(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
-            other = operand
+            other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.DivBackward2()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.rounding_mode = rounding_mode
-            node.kept = (save(other), save_copy(input) if other_edge else None)
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.DivBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.rounding_mode = rounding_mode
+                node.kept = (save(other), save_copy(input) if other_edge else None)
         _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, div__Tensor_mode, input, other, rounding_mode=rounding_mode)
 
 
 def div_(input, other, *, rounding_mode=...):
@@ -1197,14 +999,9 @@ def div_(input, other, *, rounding_mode=...):
     div_(input, other)
     div_(input, other, *, rounding_mode)
     """
-    try:
-        if rounding_mode is not ...:
-            return div__Tensor_mode(input, other, rounding_mode=rounding_mode)
-        return div__Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, div_, (div__Tensor, div__Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
-        ) from None
+    if rounding_mode is not ...:
+        return div__Tensor_mode(input, other, rounding_mode=rounding_mode)
+    return div__Tensor(input, other)
 
 
 def div_Tensor_mode_out(input, other, *, rounding_mode, out):
@@ -1213,33 +1010,21 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         return call(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-            other = operand
+            other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    try:
         input_array = input._mt_array
+        other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
-    other_array = other._mt_array
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("div", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("div", input, other, out)
         adopt_result(
             out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, div_Tensor_mode_out, (div_Tensor_mode_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_div_Scalar_kernels = kernel_table("div.Scalar")
+        return failed_or_number_first(error, div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
 
 
 def div_Scalar(input, other):
@@ -1249,26 +1034,17 @@ def div_Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "div", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div_Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(div_Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.DivBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.other = other
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.DivBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.other = other
         return wrap(_div_Scalar_kernels[type(input_array)](input_array, other), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, div_Scalar, input, other)
 
 
 def div__Scalar(input, other):
@@ -1278,31 +1054,22 @@ def div__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "div_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(div__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.DivBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.other = other
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.DivBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.other = other
         _div_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, div__Scalar, input, other)
 
 
 def div_Scalar_mode(input, other, *, rounding_mode):
@@ -1311,17 +1078,14 @@ def div_Scalar_mode(input, other, *, rounding_mode):
         return call(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "div", "other", 2)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div_Scalar_mode, input, other, rounding_mode=rounding_mode)
-    try:
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        raise explained(error, div_Scalar_mode, (div_Scalar_mode,), (input, other), {}) from None
+        return failed(error, div_Scalar_mode, input, other, rounding_mode=rounding_mode)
 
 
 def div__Scalar_mode(input, other, *, rounding_mode):
@@ -1330,17 +1094,14 @@ def div__Scalar_mode(input, other, *, rounding_mode):
         return call(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "div_", "other", 2)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, div__Scalar_mode, input, other, rounding_mode=rounding_mode)
-    return input.div_(other, rounding_mode=rounding_mode)
-
-
-_floor_divide_kernels = kernel_table("floor_divide")
+        return input.div_(other, rounding_mode=rounding_mode)
+    except CALL_ERRORS as error:
+        return failed(error, div__Scalar_mode, input, other, rounding_mode=rounding_mode)
 
 
 def floor_divide(input, other, *, out=None):
@@ -1349,48 +1110,44 @@ def floor_divide(input, other, *, out=None):
         return call(floor_divide, input, other, out=out)
     if out is not None:
         return floor_divide_out(input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(floor_divide, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(floor_divide, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.op = "aten::floor_divide"
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _floor_divide_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.op = "aten::floor_divide"
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _floor_divide_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, floor_divide, (floor_divide,), (input, other), {}) from None
+        return failed_or_number_first(error, floor_divide, input, other, out=out)
 
 
 def floor_divide_operator(input, other, out=None):
@@ -1399,107 +1156,93 @@ def floor_divide_operator(input, other, out=None):
         return call(floor_divide, input, other, out=out)
     if out is not None:
         return floor_divide_out(input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(floor_divide, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return number_first(floor_divide, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.op = "aten::floor_divide"
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _floor_divide_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.op = "aten::floor_divide"
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _floor_divide_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, floor_divide, (floor_divide,), (input, other), {}) from None
+        return failed_or_number_first(error, floor_divide, input, other, out=out)
 
 
 def floor_divide_(input, other):
     """floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(floor_divide_, input, other):
         return call(floor_divide_, input, other)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(floor_divide_, input, other)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(floor_divide_, input, other)
-    other_array = other._mt_array
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.op = "aten::floor_divide_"
-    try:
+        other_array = other._mt_array
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.op = "aten::floor_divide_"
         _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, floor_divide_, (floor_divide_,), (input, other), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, floor_divide_, input, other)
 
 
 def floor_divide_out(input, other, *, out):
     """floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(floor_divide_out, input, other, out):
         return call(floor_divide_out, input, other, out=out)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(floor_divide_out, input, other, out=out)
-        other = operand
     try:
+        if type(other) is not Tensor:
+            other = operand_of(other)
         input_array = input._mt_array
+        other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
-    other_array = other._mt_array
-    refuse_unwritable("aten::floor_divide", (out,), input, other)
-    try:
+        refuse_unwritable("aten::floor_divide", (out,), input, other)
         adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
+        mark_written(out)
+        record_refusal("aten::floor_divide", (out,), input, other)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, floor_divide_out, (floor_divide_out,), (input, other), {}) from None
-    mark_written(out)
-    record_refusal("aten::floor_divide", (out,), input, other)
-    return out
+        return failed_or_number_first(error, floor_divide_out, input, other, out=out)
 
 
 def floor_divide_Scalar(input, other):
@@ -1508,15 +1251,12 @@ def floor_divide_Scalar(input, other):
         return call(floor_divide_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(floor_divide_Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "floor_divide", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, floor_divide_Scalar, input, other)
-    try:
         return ops.floor_divide(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, floor_divide_Scalar, (floor_divide_Scalar,), (input, other), {}) from None
+        return failed(error, floor_divide_Scalar, input, other)
 
 
 def floor_divide__Scalar(input, other):
@@ -1525,15 +1265,12 @@ def floor_divide__Scalar(input, other):
         return call(floor_divide__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(floor_divide__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "floor_divide_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, floor_divide__Scalar, input, other)
-    return input.floor_divide_(other)
-
-
-_remainder_Tensor_kernels = kernel_table("remainder.Tensor")
+        return input.floor_divide_(other)
+    except CALL_ERRORS as error:
+        return failed(error, floor_divide__Scalar, input, other)
 
 
 def remainder_Tensor(input, other, *, out=None):
@@ -1545,40 +1282,39 @@ def remainder_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(remainder_Tensor, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.RemainderBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _remainder_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.RemainderBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _remainder_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, remainder_Tensor, input, other, out=out)
 
 
 def remainder__Tensor(input, other):
@@ -1588,26 +1324,25 @@ def remainder__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(remainder__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.RemainderBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.RemainderBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, remainder__Tensor, input, other)
 
 
 def remainder_Tensor_out(input, other, *, out):
@@ -1618,19 +1353,13 @@ def remainder_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("remainder", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("remainder", input, other, out)
         adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_remainder_Scalar_kernels = kernel_table("remainder.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, remainder_Tensor_out, input, other, out=out)
 
 
 def remainder_Scalar(input, other, *, out=None):
@@ -1642,25 +1371,16 @@ def remainder_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "remainder", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, remainder_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(remainder_Scalar, input, other, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RemainderBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RemainderBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, remainder_Scalar, input, other, out=out)
 
 
 def remainder__Scalar(input, other):
@@ -1670,30 +1390,21 @@ def remainder__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "remainder_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, remainder__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(remainder__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RemainderBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RemainderBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, remainder__Scalar, input, other)
 
 
 def remainder_(input, other):
@@ -1701,13 +1412,10 @@ def remainder_(input, other):
     remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     remainder_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return remainder__Tensor(input, other)
-        if as_operand(other) is not None:
-            return remainder__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return remainder__Tensor(input, other)
+    if as_operand(other) is not None:
+        return remainder__Scalar(input, other)
     return raise_no_overload(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
 
 
@@ -1718,21 +1426,15 @@ def remainder_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "remainder", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, remainder_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("remainder", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("remainder", input, out)
         adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, remainder_Scalar_out, (remainder_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, remainder_Scalar_out, input, other, out=out)
 
 
 def remainder_Scalar_Tensor(input, other):
@@ -1741,28 +1443,25 @@ def remainder_Scalar_Tensor(input, other):
         return call(remainder_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(remainder_Scalar_Tensor, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "remainder", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, remainder_Scalar_Tensor, input, other)
-    node = None
-    if (
-        other._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(other))
-        and (edge := other._mt_edge or edge_of(other)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::remainder"
-    if node is not None:
-        return recorded(node, lambda input, other: ops.remainder(number_beside(input, other), other), input, other)
-    try:
+        node = None
+        if (
+            (edge := other._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(other))
+        ):
+            if (edge := edge or edge_of(other)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::remainder"
+        if node is not None:
+            return recorded(node, lambda input, other: ops.remainder(number_beside(input, other), other), input, other)
         return ops.remainder(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, remainder_Scalar_Tensor, (remainder_Scalar_Tensor,), (input, other), {}) from None
+        return failed(error, remainder_Scalar_Tensor, input, other)
 
 
 def remainder(input, other, *, out=None):
@@ -1772,21 +1471,12 @@ def remainder(input, other, *, out=None):
     remainder(input, other, *, out=None)
     remainder(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return remainder_Tensor(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return remainder_Scalar(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return remainder_Scalar_Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            remainder,
-            (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return remainder_Tensor(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return remainder_Scalar(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return remainder_Scalar_Tensor(input, other)
     return raise_no_overload(
         remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
     )
@@ -1799,27 +1489,15 @@ def remainder_operator(input, other, out=None):
     remainder(input, other, *, out=None)
     remainder(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return remainder_Tensor(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return remainder_Scalar(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return remainder_Scalar_Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            remainder,
-            (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return remainder_Tensor(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return remainder_Scalar(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return remainder_Scalar_Tensor(input, other)
     return raise_no_overload(
         remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
     )
-
-
-_fmod_Tensor_kernels = kernel_table("fmod.Tensor")
 
 
 def fmod_Tensor(input, other, *, out=None):
@@ -1831,40 +1509,39 @@ def fmod_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmod_Tensor, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.FmodBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _fmod_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.FmodBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _fmod_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_fmod_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, fmod_Tensor, input, other, out=out)
 
 
 def fmod__Tensor(input, other):
@@ -1874,26 +1551,25 @@ def fmod__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmod__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.FmodBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.FmodBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, fmod__Tensor, input, other)
 
 
 def fmod_Tensor_out(input, other, *, out):
@@ -1904,19 +1580,13 @@ def fmod_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmod_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fmod", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fmod", input, other, out)
         adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_fmod_Scalar_kernels = kernel_table("fmod.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, fmod_Tensor_out, input, other, out=out)
 
 
 def fmod_Scalar(input, other, *, out=None):
@@ -1928,25 +1598,16 @@ def fmod_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "fmod", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fmod_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmod_Scalar, input, other, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FmodBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FmodBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, fmod_Scalar, input, other, out=out)
 
 
 def fmod(input, other, *, out=None):
@@ -1954,13 +1615,10 @@ def fmod(input, other, *, out=None):
     fmod.Scalar(Tensor self, Scalar other) -> Tensor
     fmod(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return fmod_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return fmod_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return fmod_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return fmod_Scalar(input, other, out=out)
     return raise_no_overload(fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out})
 
 
@@ -1971,30 +1629,21 @@ def fmod__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "fmod_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fmod__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmod__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.FmodBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.FmodBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, fmod__Scalar, input, other)
 
 
 def fmod_(input, other):
@@ -2002,13 +1651,10 @@ def fmod_(input, other):
     fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     fmod_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return fmod__Tensor(input, other)
-        if as_operand(other) is not None:
-            return fmod__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return fmod__Tensor(input, other)
+    if as_operand(other) is not None:
+        return fmod__Scalar(input, other)
     return raise_no_overload(fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {})
 
 
@@ -2019,24 +1665,15 @@ def fmod_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "fmod", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fmod_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmod_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fmod", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fmod", input, out)
         adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, fmod_Scalar_out, (fmod_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_pow_Tensor_Tensor_kernels = kernel_table("pow.Tensor_Tensor")
+        return failed(error, fmod_Scalar_out, input, other, out=out)
 
 
 def pow_Tensor_Tensor(input, exponent, *, out=None):
@@ -2048,25 +1685,24 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
     try:
         input_array = input._mt_array
         exponent_array = exponent._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow_Tensor_Tensor, input, exponent, out=out)
-    node = None
-    if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        exponent_edge = exponent._mt_edge or edge_of(exponent)
-        if input_edge is not None or exponent_edge is not None:
-            node = nodes.PowBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, exponent_edge or None)
-            node.kept = (save(exponent), save(input))
-    kind = common_kind(input, exponent)
-    try:
+        node = None
+        if (input._mt_edge is not None or exponent._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            exponent_edge = exponent._mt_edge or edge_of(exponent)
+            if input_edge is not None or exponent_edge is not None:
+                node = nodes.PowBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, exponent_edge or None)
+                node.kept = (save(exponent), save(input))
+        kind = common_kind(input, exponent)
         result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, pow_Tensor_Tensor, input, exponent, out=out)
 
 
 def pow__Tensor(input, exponent):
@@ -2076,27 +1712,26 @@ def pow__Tensor(input, exponent):
     try:
         input_array = input._mt_array
         exponent_array = exponent._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow__Tensor, input, exponent)
-    node = None
-    if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        exponent_edge = exponent._mt_edge or edge_of(exponent)
-        if input_edge is not None or exponent_edge is not None:
-            check_inplace(input)
-            node = nodes.PowBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, exponent_edge or None)
-            node.kept = (save(exponent), save_copy(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or exponent._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            exponent_edge = exponent._mt_edge or edge_of(exponent)
+            if input_edge is not None or exponent_edge is not None:
+                check_inplace(input)
+                node = nodes.PowBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, exponent_edge or None)
+                node.kept = (save(exponent), save_copy(input))
         _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, pow__Tensor, input, exponent)
 
 
 def pow_Tensor_Tensor_out(input, exponent, *, out):
@@ -2107,19 +1742,13 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
         input_array = input._mt_array
         exponent_array = exponent._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
-    if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("pow", input, exponent, out)
-    try:
+        if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("pow", input, exponent, out)
         adopt_result(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_pow_Tensor_Scalar_kernels = kernel_table("pow.Tensor_Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, pow_Tensor_Tensor_out, input, exponent, out=out)
 
 
 def pow_Tensor_Scalar(input, exponent, *, out=None):
@@ -2131,27 +1760,18 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
     try:
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "pow", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pow_Tensor_Scalar, input, exponent, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow_Tensor_Scalar, input, exponent, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PowBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.exponent = exponent
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PowBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.exponent = exponent
+                node.kept = (save(input),)
         return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, pow_Tensor_Scalar, input, exponent, out=out)
 
 
 def pow__Scalar(input, exponent):
@@ -2161,32 +1781,23 @@ def pow__Scalar(input, exponent):
     try:
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "pow_", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pow__Scalar, input, exponent)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow__Scalar, input, exponent)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.PowBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.exponent = exponent
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.PowBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.exponent = exponent
+                node.kept = (save_copy(input),)
         _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, pow__Scalar, input, exponent)
 
 
 def pow_(input, exponent):
@@ -2194,13 +1805,10 @@ def pow_(input, exponent):
     pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
     pow_(input, exponent)
     """
-    try:
-        if isinstance(exponent, Tensor):
-            return pow__Tensor(input, exponent)
-        if as_operand(exponent) is not None:
-            return pow__Scalar(input, exponent)
-    except CALL_ERRORS as error:
-        raise explained(error, pow_, (pow__Tensor, pow__Scalar), (input, exponent), {}) from None
+    if isinstance(exponent, Tensor):
+        return pow__Tensor(input, exponent)
+    if as_operand(exponent) is not None:
+        return pow__Scalar(input, exponent)
     return raise_no_overload(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
 
 
@@ -2211,24 +1819,15 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
     try:
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "pow", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pow_Tensor_Scalar_out, input, exponent, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("pow", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("pow", input, out)
         adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, pow_Tensor_Scalar_out, (pow_Tensor_Scalar_out,), (input, exponent), {}) from None
-    mark_written(out)
-    return out
-
-
-_pow_Scalar_kernels = kernel_table("pow.Scalar")
+        return failed(error, pow_Tensor_Scalar_out, input, exponent, out=out)
 
 
 def pow_Scalar(input, exponent, *, out=None):
@@ -2240,30 +1839,21 @@ def pow_Scalar(input, exponent, *, out=None):
     try:
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "pow", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pow_Scalar, input, exponent, out=out)
-    try:
         exponent_array = exponent._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow_Scalar, input, exponent, out=out)
-    node = None
-    if (
-        exponent._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := exponent._mt_edge or edge_of(exponent)) is not None
-    ):
-        node = nodes.PowBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self = input
-        node.kept = (save(exponent),)
-    try:
+        node = None
+        if (edge := exponent._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(exponent)) is not None:
+                node = nodes.PowBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self = input
+                node.kept = (save(exponent),)
         result = wrap(_pow_Scalar_kernels[type(exponent_array)](input, exponent_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, pow_Scalar, input, exponent, out=out)
 
 
 def pow(input, exponent, *, out=None):
@@ -2272,17 +1862,12 @@ def pow(input, exponent, *, out=None):
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor
     pow(input, exponent, *, out=None)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(exponent, Tensor):
-            return pow_Tensor_Tensor(input, exponent, out=out)
-        if isinstance(input, Tensor) and as_operand(exponent) is not None:
-            return pow_Tensor_Scalar(input, exponent, out=out)
-        if as_operand(input) is not None and isinstance(exponent, Tensor):
-            return pow_Scalar(input, exponent, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out}
-        ) from None
+    if isinstance(input, Tensor) and isinstance(exponent, Tensor):
+        return pow_Tensor_Tensor(input, exponent, out=out)
+    if isinstance(input, Tensor) and as_operand(exponent) is not None:
+        return pow_Tensor_Scalar(input, exponent, out=out)
+    if as_operand(input) is not None and isinstance(exponent, Tensor):
+        return pow_Scalar(input, exponent, out=out)
     return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
 
 
@@ -2292,17 +1877,12 @@ def pow_operator(input, exponent, out=None):
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor
     pow(input, exponent, *, out=None)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(exponent, Tensor):
-            return pow_Tensor_Tensor(input, exponent, out=out)
-        if isinstance(input, Tensor) and as_operand(exponent) is not None:
-            return pow_Tensor_Scalar(input, exponent, out=out)
-        if as_operand(input) is not None and isinstance(exponent, Tensor):
-            return pow_Scalar(input, exponent, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out}
-        ) from None
+    if isinstance(input, Tensor) and isinstance(exponent, Tensor):
+        return pow_Tensor_Tensor(input, exponent, out=out)
+    if isinstance(input, Tensor) and as_operand(exponent) is not None:
+        return pow_Tensor_Scalar(input, exponent, out=out)
+    if as_operand(input) is not None and isinstance(exponent, Tensor):
+        return pow_Scalar(input, exponent, out=out)
     return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
 
 
@@ -2313,24 +1893,15 @@ def pow_Scalar_out(input, exponent, *, out):
     try:
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "pow", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pow_Scalar_out, input, exponent, out=out)
-    try:
         exponent_array = exponent._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
-    if exponent._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("pow", exponent, out)
-    try:
+        if exponent._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("pow", exponent, out)
         adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, pow_Scalar_out, (pow_Scalar_out,), (input, exponent), {}) from None
-    mark_written(out)
-    return out
-
-
-_neg_kernels = kernel_table("neg")
+        return failed(error, pow_Scalar_out, input, exponent, out=out)
 
 
 def neg(input, *, out=None):
@@ -2341,22 +1912,16 @@ def neg(input, *, out=None):
         return neg_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(neg, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NegBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NegBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, neg, input, out=out)
 
 
 def neg_(input):
@@ -2365,26 +1930,20 @@ def neg_(input):
         return call(neg_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(neg_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.NegBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.NegBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _neg_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, neg_, input)
 
 
 def neg_out(input, *, out):
@@ -2394,19 +1953,13 @@ def neg_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(neg_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("neg", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("neg", input, out)
         adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_abs_kernels = kernel_table("abs")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, neg_out, input, out=out)
 
 
 def abs(input, *, out=None):
@@ -2417,22 +1970,16 @@ def abs(input, *, out=None):
         return abs_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(abs, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AbsBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AbsBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(_abs_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, abs, input, out=out)
 
 
 def abs_(input):
@@ -2441,27 +1988,21 @@ def abs_(input):
         return call(abs_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(abs_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AbsBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AbsBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _abs_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, abs_, input)
 
 
 def abs_out(input, *, out):
@@ -2471,19 +2012,13 @@ def abs_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(abs_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("abs", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("abs", input, out)
         adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sgn_kernels = kernel_table("sgn")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, abs_out, input, out=out)
 
 
 def sgn(input, *, out=None):
@@ -2494,26 +2029,20 @@ def sgn(input, *, out=None):
         return sgn_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sgn, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SgnBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SgnBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, sgn, input, out=out)
 
 
 def sgn_(input):
@@ -2522,28 +2051,22 @@ def sgn_(input):
         return call(sgn_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sgn_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SgnBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SgnBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _sgn_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sgn_, input)
 
 
 def sgn_out(input, *, out):
@@ -2553,19 +2076,13 @@ def sgn_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sgn_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sgn", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sgn", input, out)
         adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sign_kernels = kernel_table("sign")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sgn_out, input, out=out)
 
 
 def sign(input, *, out=None):
@@ -2576,22 +2093,16 @@ def sign(input, *, out=None):
         return sign_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sign, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SignBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SignBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sign, input, out=out)
 
 
 def sign_(input):
@@ -2600,26 +2111,20 @@ def sign_(input):
         return call(sign_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sign_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SignBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SignBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _sign_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sign_, input)
 
 
 def sign_out(input, *, out):
@@ -2629,19 +2134,13 @@ def sign_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sign_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sign", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sign", input, out)
         adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sqrt_kernels = kernel_table("sqrt")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sign_out, input, out=out)
 
 
 def sqrt(input, *, out=None):
@@ -2652,25 +2151,19 @@ def sqrt(input, *, out=None):
         return sqrt_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sqrt, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SqrtBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SqrtBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, sqrt, input, out=out)
 
 
 def sqrt_(input):
@@ -2679,27 +2172,21 @@ def sqrt_(input):
         return call(sqrt_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sqrt_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SqrtBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SqrtBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _sqrt_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sqrt_, input)
 
 
 def sqrt_out(input, *, out):
@@ -2709,19 +2196,13 @@ def sqrt_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sqrt_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sqrt", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sqrt", input, out)
         adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_rsqrt_kernels = kernel_table("rsqrt")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sqrt_out, input, out=out)
 
 
 def rsqrt(input, *, out=None):
@@ -2732,25 +2213,19 @@ def rsqrt(input, *, out=None):
         return rsqrt_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(rsqrt, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RsqrtBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RsqrtBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, rsqrt, input, out=out)
 
 
 def rsqrt_(input):
@@ -2759,27 +2234,21 @@ def rsqrt_(input):
         return call(rsqrt_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(rsqrt_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RsqrtBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RsqrtBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _rsqrt_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, rsqrt_, input)
 
 
 def rsqrt_out(input, *, out):
@@ -2789,19 +2258,13 @@ def rsqrt_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(rsqrt_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("rsqrt", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("rsqrt", input, out)
         adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_reciprocal_kernels = kernel_table("reciprocal")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, rsqrt_out, input, out=out)
 
 
 def reciprocal(input, *, out=None):
@@ -2812,25 +2275,19 @@ def reciprocal(input, *, out=None):
         return reciprocal_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reciprocal, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReciprocalBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReciprocalBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, reciprocal, input, out=out)
 
 
 def reciprocal_(input):
@@ -2839,27 +2296,21 @@ def reciprocal_(input):
         return call(reciprocal_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reciprocal_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ReciprocalBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ReciprocalBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _reciprocal_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, reciprocal_, input)
 
 
 def reciprocal_out(input, *, out):
@@ -2869,16 +2320,13 @@ def reciprocal_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(reciprocal_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("reciprocal", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("reciprocal", input, out)
         adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, reciprocal_out, input, out=out)
 
 
 def square(input, *, out=None):
@@ -2905,16 +2353,11 @@ def square_out(input, *, out):
     """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(square_out, input, out):
         return call(square_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(square_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(square_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("square", input, out)
     return ops.pow(input, 2, out=out)
-
-
-_gcd_kernels = kernel_table("gcd")
 
 
 def gcd(input, other, *, out=None):
@@ -2926,25 +2369,22 @@ def gcd(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(gcd, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _gcd_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _gcd_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_gcd_kernels[kind or type(input_array)](input_array, other_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, gcd, input, other, out=out)
 
 
 def gcd_(input, other):
@@ -2954,16 +2394,17 @@ def gcd_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(gcd_, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, gcd_, input, other)
 
 
 def gcd_out(input, other, *, out):
@@ -2974,21 +2415,15 @@ def gcd_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(gcd_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::gcd", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::gcd", (out,))
         adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::gcd", (out,))
-    return out
-
-
-_lcm_kernels = kernel_table("lcm")
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::gcd", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, gcd_out, input, other, out=out)
 
 
 def lcm(input, other, *, out=None):
@@ -3000,25 +2435,22 @@ def lcm(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(lcm, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _lcm_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _lcm_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_lcm_kernels[kind or type(input_array)](input_array, other_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, lcm, input, other, out=out)
 
 
 def lcm_(input, other):
@@ -3028,16 +2460,17 @@ def lcm_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(lcm_, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, lcm_, input, other)
 
 
 def lcm_out(input, other, *, out):
@@ -3048,21 +2481,15 @@ def lcm_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(lcm_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::lcm", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::lcm", (out,))
         adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::lcm", (out,))
-    return out
-
-
-_lerp_Scalar_kernels = kernel_table("lerp.Scalar")
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::lcm", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, lcm_out, input, other, out=out)
 
 
 def lerp_Scalar(input, end, weight, *, out=None):
@@ -3074,26 +2501,20 @@ def lerp_Scalar(input, end, weight, *, out=None):
     try:
         if type(weight) is not int and type(weight) is not float:
             weight = scalar_of(weight, "lerp", "weight", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lerp_Scalar, input, end, weight, out=out)
-    try:
         input_array = input._mt_array
         end_array = end._mt_array
-    except AttributeError:
-        return raise_bad_argument(lerp_Scalar, input, end, weight, out=out)
-    node = None
-    if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        end_edge = end._mt_edge or edge_of(end)
-        if input_edge is not None or end_edge is not None:
-            node = nodes.LerpBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, end_edge or None)
-            node.weight = weight
-    try:
+        node = None
+        if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            end_edge = end._mt_edge or edge_of(end)
+            if input_edge is not None or end_edge is not None:
+                node = nodes.LerpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, end_edge or None)
+                node.weight = weight
         return wrap(_lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, lerp_Scalar, input, end, weight, out=out)
 
 
 def lerp__Scalar(input, end, weight):
@@ -3103,31 +2524,25 @@ def lerp__Scalar(input, end, weight):
     try:
         if type(weight) is not int and type(weight) is not float:
             weight = scalar_of(weight, "lerp_", "weight", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lerp__Scalar, input, end, weight)
-    try:
         input_array = input._mt_array
         end_array = end._mt_array
-    except AttributeError:
-        return raise_bad_argument(lerp__Scalar, input, end, weight)
-    node = None
-    if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        end_edge = end._mt_edge or edge_of(end)
-        if input_edge is not None or end_edge is not None:
-            check_inplace(input)
-            node = nodes.LerpBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, end_edge or None)
-            node.weight = weight
-    try:
+        node = None
+        if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            end_edge = end._mt_edge or edge_of(end)
+            if input_edge is not None or end_edge is not None:
+                check_inplace(input)
+                node = nodes.LerpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, end_edge or None)
+                node.weight = weight
         _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, lerp__Scalar, input, end, weight)
 
 
 def lerp_Scalar_out(input, end, weight, *, out):
@@ -3137,25 +2552,16 @@ def lerp_Scalar_out(input, end, weight, *, out):
     try:
         if type(weight) is not int and type(weight) is not float:
             weight = scalar_of(weight, "lerp", "weight", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lerp_Scalar_out, input, end, weight, out=out)
-    try:
         input_array = input._mt_array
         end_array = end._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
-    if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("lerp", input, end, out)
-    try:
+        if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("lerp", input, end, out)
         adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, lerp_Scalar_out, (lerp_Scalar_out,), (input, end, weight), {}) from None
-    mark_written(out)
-    return out
-
-
-_lerp_Tensor_kernels = kernel_table("lerp.Tensor")
+        return failed(error, lerp_Scalar_out, input, end, weight, out=out)
 
 
 def lerp_Tensor(input, end, weight, *, out=None):
@@ -3168,28 +2574,25 @@ def lerp_Tensor(input, end, weight, *, out=None):
         input_array = input._mt_array
         end_array = end._mt_array
         weight_array = weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(lerp_Tensor, input, end, weight, out=out)
-    node = None
-    if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        end_edge = end._mt_edge or edge_of(end)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge is not None or end_edge is not None or weight_edge is not None:
-            node = nodes.LerpBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
-            node.kept = (
-                save(end) if weight_edge else None,
-                save(input) if weight_edge else None,
-                save(weight) if (input_edge or end_edge) else None,
-            )
-    try:
+        node = None
+        if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            end_edge = end._mt_edge or edge_of(end)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            if input_edge is not None or end_edge is not None or weight_edge is not None:
+                node = nodes.LerpBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
+                node.kept = (
+                    save(end) if weight_edge else None,
+                    save(input) if weight_edge else None,
+                    save(weight) if (input_edge or end_edge) else None,
+                )
         return wrap(_lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, lerp_Tensor, input, end, weight, out=out)
 
 
 def lerp(input, end, weight, *, out=None):
@@ -3197,13 +2600,10 @@ def lerp(input, end, weight, *, out=None):
     lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
     lerp(input, end, weight, *, out=None)
     """
-    try:
-        if isinstance(weight, Tensor):
-            return lerp_Tensor(input, end, weight, out=out)
-        if as_operand(weight) is not None:
-            return lerp_Scalar(input, end, weight, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out}) from None
+    if isinstance(weight, Tensor):
+        return lerp_Tensor(input, end, weight, out=out)
+    if as_operand(weight) is not None:
+        return lerp_Scalar(input, end, weight, out=out)
     return raise_no_overload(lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out})
 
 
@@ -3215,33 +2615,30 @@ def lerp__Tensor(input, end, weight):
         input_array = input._mt_array
         end_array = end._mt_array
         weight_array = weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(lerp__Tensor, input, end, weight)
-    node = None
-    if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        end_edge = end._mt_edge or edge_of(end)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge is not None or end_edge is not None or weight_edge is not None:
-            check_inplace(input)
-            node = nodes.LerpBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
-            node.kept = (
-                save(end) if weight_edge else None,
-                save_copy(input) if weight_edge else None,
-                save(weight) if (input_edge or end_edge) else None,
-            )
-    try:
+        node = None
+        if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            end_edge = end._mt_edge or edge_of(end)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            if input_edge is not None or end_edge is not None or weight_edge is not None:
+                check_inplace(input)
+                node = nodes.LerpBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
+                node.kept = (
+                    save(end) if weight_edge else None,
+                    save_copy(input) if weight_edge else None,
+                    save(weight) if (input_edge or end_edge) else None,
+                )
         _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, lerp__Tensor, input, end, weight)
 
 
 def lerp_(input, end, weight):
@@ -3249,13 +2646,10 @@ def lerp_(input, end, weight):
     lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
     lerp_(input, end, weight)
     """
-    try:
-        if isinstance(weight, Tensor):
-            return lerp__Tensor(input, end, weight)
-        if as_operand(weight) is not None:
-            return lerp__Scalar(input, end, weight)
-    except CALL_ERRORS as error:
-        raise explained(error, lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {}) from None
+    if isinstance(weight, Tensor):
+        return lerp__Tensor(input, end, weight)
+    if as_operand(weight) is not None:
+        return lerp__Scalar(input, end, weight)
     return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {})
 
 
@@ -3268,24 +2662,18 @@ def lerp_Tensor_out(input, end, weight, *, out):
         end_array = end._mt_array
         weight_array = weight._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
-    if (
-        input._mt_edge is not None
-        or end._mt_edge is not None
-        or weight._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("lerp", input, end, weight, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or end._mt_edge is not None
+            or weight._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("lerp", input, end, weight, out)
         adopt_result(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_addcmul_kernels = kernel_table("addcmul")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, lerp_Tensor_out, input, end, weight, out=out)
 
 
 def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
@@ -3299,31 +2687,25 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcmul", "value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addcmul, input, tensor1, tensor2, value=value, out=out)
-    try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addcmul, input, tensor1, tensor2, value=value, out=out)
-    node = None
-    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
-        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
-            node = nodes.AddcmulBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
-            node.value = value
-            node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+            tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
+            if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
+                node = nodes.AddcmulBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
+                node.value = value
+                node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
         return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
-        raise explained(error, addcmul, (addcmul,), (input, tensor1, tensor2), {"value": value}) from None
+        return failed(error, addcmul, input, tensor1, tensor2, value=value, out=out)
 
 
 def addcmul_(input, tensor1, tensor2, *more, value=1):
@@ -3335,36 +2717,30 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcmul_", "value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addcmul_, input, tensor1, tensor2, value=value)
-    try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addcmul_, input, tensor1, tensor2, value=value)
-    node = None
-    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
-        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
-            check_inplace(input)
-            node = nodes.AddcmulBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
-            node.value = value
-            node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+            tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
+            if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
+                check_inplace(input)
+                node = nodes.AddcmulBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
+                node.value = value
+                node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
         _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, addcmul_, (addcmul_,), (input, tensor1, tensor2), {"value": value}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, addcmul_, input, tensor1, tensor2, value=value)
 
 
 def addcmul_out(input, tensor1, tensor2, *, value=1, out):
@@ -3374,33 +2750,24 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcmul", "value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addcmul_out, input, tensor1, tensor2, value=value, out=out)
-    try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
-    if (
-        input._mt_edge is not None
-        or tensor1._mt_edge is not None
-        or tensor2._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("addcmul", input, tensor1, tensor2, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or tensor1._mt_edge is not None
+            or tensor2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("addcmul", input, tensor1, tensor2, out)
         adopt_result(
             out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, addcmul_out, (addcmul_out,), (input, tensor1, tensor2), {"value": value}) from None
-    mark_written(out)
-    return out
-
-
-_addcdiv_kernels = kernel_table("addcdiv")
+        return failed(error, addcmul_out, input, tensor1, tensor2, value=value, out=out)
 
 
 def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
@@ -3414,34 +2781,28 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcdiv", "value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addcdiv, input, tensor1, tensor2, value=value, out=out)
-    try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addcdiv, input, tensor1, tensor2, value=value, out=out)
-    node = None
-    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
-        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
-            node = nodes.AddcdivBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
-            node.value = value
-            node.kept = (
-                save(tensor1) if tensor2_edge else None,
-                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
-            )
-    try:
+        node = None
+        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+            tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
+            if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
+                node = nodes.AddcdivBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
+                node.value = value
+                node.kept = (
+                    save(tensor1) if tensor2_edge else None,
+                    save(tensor2) if (tensor1_edge or tensor2_edge) else None,
+                )
         return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
-        raise explained(error, addcdiv, (addcdiv,), (input, tensor1, tensor2), {"value": value}) from None
+        return failed(error, addcdiv, input, tensor1, tensor2, value=value, out=out)
 
 
 def addcdiv_(input, tensor1, tensor2, *more, value=1):
@@ -3453,39 +2814,33 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcdiv_", "value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addcdiv_, input, tensor1, tensor2, value=value)
-    try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addcdiv_, input, tensor1, tensor2, value=value)
-    node = None
-    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
-        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
-            check_inplace(input)
-            node = nodes.AddcdivBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
-            node.value = value
-            node.kept = (
-                save(tensor1) if tensor2_edge else None,
-                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
-            )
-    try:
+        node = None
+        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+            tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
+            if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
+                check_inplace(input)
+                node = nodes.AddcdivBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
+                node.value = value
+                node.kept = (
+                    save(tensor1) if tensor2_edge else None,
+                    save(tensor2) if (tensor1_edge or tensor2_edge) else None,
+                )
         _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, addcdiv_, (addcdiv_,), (input, tensor1, tensor2), {"value": value}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, addcdiv_, input, tensor1, tensor2, value=value)
 
 
 def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
@@ -3495,30 +2850,24 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcdiv", "value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addcdiv_out, input, tensor1, tensor2, value=value, out=out)
-    try:
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
-    if (
-        input._mt_edge is not None
-        or tensor1._mt_edge is not None
-        or tensor2._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("addcdiv", input, tensor1, tensor2, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or tensor1._mt_edge is not None
+            or tensor2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("addcdiv", input, tensor1, tensor2, out)
         adopt_result(
             out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, addcdiv_out, (addcdiv_out,), (input, tensor1, tensor2), {"value": value}) from None
-    mark_written(out)
-    return out
+        return failed(error, addcdiv_out, input, tensor1, tensor2, value=value, out=out)
 
 
 def absolute(input, *, out=None):
@@ -3545,9 +2894,7 @@ def absolute_out(input, *, out):
     """absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(absolute_out, input, out):
         return call(absolute_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(absolute_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(absolute_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("absolute", input, out)
@@ -3578,9 +2925,7 @@ def negative_out(input, *, out):
     """negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(negative_out, input, out):
         return call(negative_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(negative_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(negative_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("negative", input, out)
@@ -3602,55 +2947,46 @@ def multiply(input, other, *, out=None):
         return call(multiply, input, other, out=out)
     if out is not None:
         return multiply_out(input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(multiply, input, other, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(multiply, input, other, out=out)
-        other = operand
     try:
+        if type(input) is not Tensor:
+            input = operand_of(input)
+        if type(other) is not Tensor:
+            other = operand_of(other)
         return ops.mul(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, multiply, (multiply,), (input, other), {}) from None
+        return failed(error, multiply, input, other, out=out)
 
 
 def multiply_(input, other):
     """multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(multiply_, input, other):
         return call(multiply_, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(multiply_, input, other)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(multiply_, input, other)
-        other = operand
-    return input.mul_(other)
+    try:
+        if not isinstance(input, Tensor):
+            raise NotATensor
+        if type(other) is not Tensor:
+            other = operand_of(other)
+        return input.mul_(other)
+    except CALL_ERRORS as error:
+        return failed(error, multiply_, input, other)
 
 
 def multiply_out(input, other, *, out):
     """multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(multiply_out, input, other, out):
         return call(multiply_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(multiply_out, input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(multiply_out, input, other, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(multiply_out, input, other, out=out)
-        other = operand
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("multiply", input, other, out)
-    return ops.mul(input, other, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(input) is not Tensor:
+            input = operand_of(input)
+        if type(other) is not Tensor:
+            other = operand_of(other)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("multiply", input, other, out)
+        return ops.mul(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, multiply_out, input, other, out=out)
 
 
 def multiply_Scalar(input, other):
@@ -3659,15 +2995,12 @@ def multiply_Scalar(input, other):
         return call(multiply_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(multiply_Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "multiply", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, multiply_Scalar, input, other)
-    try:
         return ops.mul(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, multiply_Scalar, (multiply_Scalar,), (input, other), {}) from None
+        return failed(error, multiply_Scalar, input, other)
 
 
 def multiply__Scalar(input, other):
@@ -3676,12 +3009,12 @@ def multiply__Scalar(input, other):
         return call(multiply__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(multiply__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "multiply_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, multiply__Scalar, input, other)
-    return input.mul_(other)
+        return input.mul_(other)
+    except CALL_ERRORS as error:
+        return failed(error, multiply__Scalar, input, other)
 
 
 def subtract(input, other, *, alpha=1, out=None):
@@ -3692,23 +3025,14 @@ def subtract(input, other, *, alpha=1, out=None):
         return subtract_out(input, other, alpha=alpha, out=out)
     try:
         if type(input) is not Tensor:
-            operand = as_operand(input)
-            if operand is None:
-                return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
-            input = operand
+            input = operand_of(input)
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "subtract", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, subtract, input, other, alpha=alpha, out=out)
-    try:
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, subtract, (subtract,), (input, other), {"alpha": alpha}) from None
+        return failed(error, subtract, input, other, alpha=alpha, out=out)
 
 
 def subtract_(input, other, *, alpha=1):
@@ -3717,17 +3041,14 @@ def subtract_(input, other, *, alpha=1):
         return call(subtract_, input, other, alpha=alpha)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(subtract_, input, other, alpha=alpha)
+            raise NotATensor
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(subtract_, input, other, alpha=alpha)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "subtract_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, subtract_, input, other, alpha=alpha)
-    return input.sub_(other, alpha=alpha)
+        return input.sub_(other, alpha=alpha)
+    except CALL_ERRORS as error:
+        return failed(error, subtract_, input, other, alpha=alpha)
 
 
 def subtract_out(input, other, *, alpha=1, out):
@@ -3736,24 +3057,18 @@ def subtract_out(input, other, *, alpha=1, out):
         return call(subtract_out, input, other, alpha=alpha, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
+            raise NotATensor
         if type(input) is not Tensor:
-            operand = as_operand(input)
-            if operand is None:
-                return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
-            input = operand
+            input = operand_of(input)
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
-            other = operand
+            other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "subtract", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, subtract_out, input, other, alpha=alpha, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("subtract", input, other, out)
-    return ops.sub(input, other, alpha=alpha, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("subtract", input, other, out)
+        return ops.sub(input, other, alpha=alpha, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, subtract_out, input, other, alpha=alpha, out=out)
 
 
 def subtract_Scalar(input, other, alpha=1):
@@ -3762,17 +3077,14 @@ def subtract_Scalar(input, other, alpha=1):
         return call(subtract_Scalar, input, other, alpha)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(subtract_Scalar, input, other, alpha)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "subtract", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "subtract", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, subtract_Scalar, input, other, alpha)
-    try:
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, subtract_Scalar, (subtract_Scalar,), (input, other, alpha), {}) from None
+        return failed(error, subtract_Scalar, input, other, alpha)
 
 
 def subtract__Scalar(input, other, alpha=1):
@@ -3781,14 +3093,14 @@ def subtract__Scalar(input, other, alpha=1):
         return call(subtract__Scalar, input, other, alpha)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(subtract__Scalar, input, other, alpha)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "subtract_", "other", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "subtract_", "alpha", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, subtract__Scalar, input, other, alpha)
-    return input.sub_(other, alpha=alpha)
+        return input.sub_(other, alpha=alpha)
+    except CALL_ERRORS as error:
+        return failed(error, subtract__Scalar, input, other, alpha)
 
 
 def divide_Tensor(input, other, *, out=None):
@@ -3797,55 +3109,46 @@ def divide_Tensor(input, other, *, out=None):
         return call(divide_Tensor, input, other, out=out)
     if out is not None:
         return divide_Tensor_out(input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor, input, other, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor, input, other, out=out)
-        other = operand
     try:
+        if type(input) is not Tensor:
+            input = operand_of(input)
+        if type(other) is not Tensor:
+            other = operand_of(other)
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, divide_Tensor, (divide_Tensor,), (input, other), {}) from None
+        return failed(error, divide_Tensor, input, other, out=out)
 
 
 def divide__Tensor(input, other):
     """divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(divide__Tensor, input, other):
         return call(divide__Tensor, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(divide__Tensor, input, other)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(divide__Tensor, input, other)
-        other = operand
-    return input.div_(other)
+    try:
+        if not isinstance(input, Tensor):
+            raise NotATensor
+        if type(other) is not Tensor:
+            other = operand_of(other)
+        return input.div_(other)
+    except CALL_ERRORS as error:
+        return failed(error, divide__Tensor, input, other)
 
 
 def divide_Tensor_out(input, other, *, out):
     """divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(divide_Tensor_out, input, other, out):
         return call(divide_Tensor_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(divide_Tensor_out, input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor_out, input, other, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(divide_Tensor_out, input, other, out=out)
-        other = operand
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("divide", input, other, out)
-    return ops.div(input, other, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(input) is not Tensor:
+            input = operand_of(input)
+        if type(other) is not Tensor:
+            other = operand_of(other)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("divide", input, other, out)
+        return ops.div(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, divide_Tensor_out, input, other, out=out)
 
 
 def divide_Scalar(input, other):
@@ -3854,15 +3157,12 @@ def divide_Scalar(input, other):
         return call(divide_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(divide_Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "divide", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide_Scalar, input, other)
-    try:
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, divide_Scalar, (divide_Scalar,), (input, other), {}) from None
+        return failed(error, divide_Scalar, input, other)
 
 
 def divide__Scalar(input, other):
@@ -3871,12 +3171,12 @@ def divide__Scalar(input, other):
         return call(divide__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(divide__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "divide_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide__Scalar, input, other)
-    return input.div_(other)
+        return input.div_(other)
+    except CALL_ERRORS as error:
+        return failed(error, divide__Scalar, input, other)
 
 
 def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
@@ -3887,23 +3187,14 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
         return divide_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
     try:
         if type(input) is not Tensor:
-            operand = as_operand(input)
-            if operand is None:
-                return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-            input = operand
+            input = operand_of(input)
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-            other = operand
+            other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-    try:
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        raise explained(error, divide_Tensor_mode, (divide_Tensor_mode,), (input, other), {}) from None
+        return failed(error, divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
 
 
 def divide(input, other, *, out=None, rounding_mode=...):
@@ -3912,18 +3203,9 @@ def divide(input, other, *, out=None, rounding_mode=...):
     divide(input, other, *, out=None)
     divide(input, other, *, rounding_mode, out=None)
     """
-    try:
-        if rounding_mode is not ...:
-            return divide_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
-        return divide_Tensor(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            divide,
-            (divide_Tensor, divide_Tensor_mode),
-            (input, other),
-            {"out": out, "rounding_mode": rounding_mode},
-        ) from None
+    if rounding_mode is not ...:
+        return divide_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
+    return divide_Tensor(input, other, out=out)
 
 
 def divide__Tensor_mode(input, other, *, rounding_mode):
@@ -3932,17 +3214,14 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
         return call(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
+            raise NotATensor
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
-            other = operand
+            other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    return input.div_(other, rounding_mode=rounding_mode)
+        return input.div_(other, rounding_mode=rounding_mode)
+    except CALL_ERRORS as error:
+        return failed(error, divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
 
 
 def divide_(input, other, *, rounding_mode=...):
@@ -3951,14 +3230,9 @@ def divide_(input, other, *, rounding_mode=...):
     divide_(input, other)
     divide_(input, other, *, rounding_mode)
     """
-    try:
-        if rounding_mode is not ...:
-            return divide__Tensor_mode(input, other, rounding_mode=rounding_mode)
-        return divide__Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, divide_, (divide__Tensor, divide__Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
-        ) from None
+    if rounding_mode is not ...:
+        return divide__Tensor_mode(input, other, rounding_mode=rounding_mode)
+    return divide__Tensor(input, other)
 
 
 def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
@@ -3967,24 +3241,18 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
         return call(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+            raise NotATensor
         if type(input) is not Tensor:
-            operand = as_operand(input)
-            if operand is None:
-                return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-            input = operand
+            input = operand_of(input)
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-            other = operand
+            other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("divide", input, other, out)
-    return ops.div(input, other, rounding_mode=rounding_mode, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("divide", input, other, out)
+        return ops.div(input, other, rounding_mode=rounding_mode, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
 
 
 def divide_Scalar_mode(input, other, *, rounding_mode):
@@ -3993,17 +3261,14 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
         return call(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "divide", "other", 2)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
-    try:
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        raise explained(error, divide_Scalar_mode, (divide_Scalar_mode,), (input, other), {}) from None
+        return failed(error, divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
 
 
 def divide__Scalar_mode(input, other, *, rounding_mode):
@@ -4012,14 +3277,14 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
         return call(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "divide_", "other", 2)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
-    return input.div_(other, rounding_mode=rounding_mode)
+        return input.div_(other, rounding_mode=rounding_mode)
+    except CALL_ERRORS as error:
+        return failed(error, divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
 
 
 def true_divide(input, other, *, out=None):
@@ -4028,55 +3293,46 @@ def true_divide(input, other, *, out=None):
         return call(true_divide, input, other, out=out)
     if out is not None:
         return true_divide_out(input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(true_divide, input, other, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(true_divide, input, other, out=out)
-        other = operand
     try:
+        if type(input) is not Tensor:
+            input = operand_of(input)
+        if type(other) is not Tensor:
+            other = operand_of(other)
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, true_divide, (true_divide,), (input, other), {}) from None
+        return failed(error, true_divide, input, other, out=out)
 
 
 def true_divide_(input, other):
     """true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(true_divide_, input, other):
         return call(true_divide_, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(true_divide_, input, other)
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(true_divide_, input, other)
-        other = operand
-    return input.div_(other)
+    try:
+        if not isinstance(input, Tensor):
+            raise NotATensor
+        if type(other) is not Tensor:
+            other = operand_of(other)
+        return input.div_(other)
+    except CALL_ERRORS as error:
+        return failed(error, true_divide_, input, other)
 
 
 def true_divide_out(input, other, *, out):
     """true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(true_divide_out, input, other, out):
         return call(true_divide_out, input, other, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(true_divide_out, input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(true_divide_out, input, other, out=out)
-        input = operand
-    if type(other) is not Tensor:
-        operand = as_operand(other)
-        if operand is None:
-            return raise_bad_argument(true_divide_out, input, other, out=out)
-        other = operand
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("true_divide", input, other, out)
-    return ops.div(input, other, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(input) is not Tensor:
+            input = operand_of(input)
+        if type(other) is not Tensor:
+            other = operand_of(other)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("true_divide", input, other, out)
+        return ops.div(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, true_divide_out, input, other, out=out)
 
 
 def true_divide_Scalar(input, other):
@@ -4085,15 +3341,12 @@ def true_divide_Scalar(input, other):
         return call(true_divide_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(true_divide_Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "true_divide", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, true_divide_Scalar, input, other)
-    try:
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, true_divide_Scalar, (true_divide_Scalar,), (input, other), {}) from None
+        return failed(error, true_divide_Scalar, input, other)
 
 
 def true_divide__Scalar(input, other):
@@ -4102,12 +3355,12 @@ def true_divide__Scalar(input, other):
         return call(true_divide__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(true_divide__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "true_divide_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, true_divide__Scalar, input, other)
-    return input.div_(other)
+        return input.div_(other)
+    except CALL_ERRORS as error:
+        return failed(error, true_divide__Scalar, input, other)
 
 
 def float_power_Tensor_Tensor(input, exponent, *, out=None):
@@ -4116,9 +3369,7 @@ def float_power_Tensor_Tensor(input, exponent, *, out=None):
         return call(float_power_Tensor_Tensor, input, exponent, out=out)
     if out is not None:
         return float_power_Tensor_Tensor_out(input, exponent, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
-    if not isinstance(exponent, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(exponent, Tensor)):
         return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
     return composite_arithmetic.float_power(input, exponent)
 
@@ -4127,9 +3378,7 @@ def float_power__Tensor(input, exponent):
     """float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)"""
     if state.interceptors and intercepts(float_power__Tensor, input, exponent):
         return call(float_power__Tensor, input, exponent)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(float_power__Tensor, input, exponent)
-    if not isinstance(exponent, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(exponent, Tensor)):
         return raise_bad_argument(float_power__Tensor, input, exponent)
     return composite_arithmetic.float_power_(input, exponent)
 
@@ -4138,11 +3387,7 @@ def float_power_Tensor_Tensor_out(input, exponent, *, out):
     """float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(float_power_Tensor_Tensor_out, input, exponent, out):
         return call(float_power_Tensor_Tensor_out, input, exponent, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
-    if not isinstance(exponent, Tensor):
-        return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(exponent, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
     if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("float_power", input, exponent, out)
@@ -4157,15 +3402,12 @@ def float_power_Scalar(input, exponent, *, out=None):
         return float_power_Scalar_out(input, exponent, out=out)
     try:
         if not isinstance(exponent, Tensor):
-            return raise_bad_argument(float_power_Scalar, input, exponent, out=out)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "float_power", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, float_power_Scalar, input, exponent, out=out)
-    try:
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
-        raise explained(error, float_power_Scalar, (float_power_Scalar,), (input, exponent), {}) from None
+        return failed(error, float_power_Scalar, input, exponent, out=out)
 
 
 def float_power_Scalar_out(input, exponent, *, out):
@@ -4173,17 +3415,15 @@ def float_power_Scalar_out(input, exponent, *, out):
     if state.interceptors and intercepts(float_power_Scalar_out, exponent, out):
         return call(float_power_Scalar_out, input, exponent, out=out)
     try:
-        if not isinstance(exponent, Tensor):
-            return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
+        if not (isinstance(exponent, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "float_power", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, float_power_Scalar_out, input, exponent, out=out)
-    if exponent._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("float_power", exponent, out)
-    return composite_arithmetic.float_power_out(input, exponent, out=out)
+        if exponent._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("float_power", exponent, out)
+        return composite_arithmetic.float_power_out(input, exponent, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, float_power_Scalar_out, input, exponent, out=out)
 
 
 def float_power_Tensor_Scalar(input, exponent, *, out=None):
@@ -4194,15 +3434,12 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
         return float_power_Tensor_Scalar_out(input, exponent, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(float_power_Tensor_Scalar, input, exponent, out=out)
+            raise NotATensor
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "float_power", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, float_power_Tensor_Scalar, input, exponent, out=out)
-    try:
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
-        raise explained(error, float_power_Tensor_Scalar, (float_power_Tensor_Scalar,), (input, exponent), {}) from None
+        return failed(error, float_power_Tensor_Scalar, input, exponent, out=out)
 
 
 def float_power(input, exponent, *, out=None):
@@ -4211,21 +3448,12 @@ def float_power(input, exponent, *, out=None):
     float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
     float_power(input, exponent, *, out=None)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(exponent, Tensor):
-            return float_power_Tensor_Tensor(input, exponent, out=out)
-        if as_operand(input) is not None and isinstance(exponent, Tensor):
-            return float_power_Scalar(input, exponent, out=out)
-        if isinstance(input, Tensor) and as_operand(exponent) is not None:
-            return float_power_Tensor_Scalar(input, exponent, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            float_power,
-            (float_power_Tensor_Tensor, float_power_Scalar, float_power_Tensor_Scalar),
-            (input, exponent),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(exponent, Tensor):
+        return float_power_Tensor_Tensor(input, exponent, out=out)
+    if as_operand(input) is not None and isinstance(exponent, Tensor):
+        return float_power_Scalar(input, exponent, out=out)
+    if isinstance(input, Tensor) and as_operand(exponent) is not None:
+        return float_power_Tensor_Scalar(input, exponent, out=out)
     return raise_no_overload(
         float_power,
         (float_power_Tensor_Tensor, float_power_Scalar, float_power_Tensor_Scalar),
@@ -4240,12 +3468,12 @@ def float_power__Scalar(input, exponent):
         return call(float_power__Scalar, input, exponent)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(float_power__Scalar, input, exponent)
+            raise NotATensor
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "float_power_", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, float_power__Scalar, input, exponent)
-    return composite_arithmetic.float_power_(input, exponent)
+        return composite_arithmetic.float_power_(input, exponent)
+    except CALL_ERRORS as error:
+        return failed(error, float_power__Scalar, input, exponent)
 
 
 def float_power_(input, exponent):
@@ -4253,15 +3481,10 @@ def float_power_(input, exponent):
     float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
     float_power_(input, exponent)
     """
-    try:
-        if isinstance(exponent, Tensor):
-            return float_power__Tensor(input, exponent)
-        if as_operand(exponent) is not None:
-            return float_power__Scalar(input, exponent)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {}
-        ) from None
+    if isinstance(exponent, Tensor):
+        return float_power__Tensor(input, exponent)
+    if as_operand(exponent) is not None:
+        return float_power__Scalar(input, exponent)
     return raise_no_overload(float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {})
 
 
@@ -4270,14 +3493,12 @@ def float_power_Tensor_Scalar_out(input, exponent, *, out):
     if state.interceptors and intercepts(float_power_Tensor_Scalar_out, input, out):
         return call(float_power_Tensor_Scalar_out, input, exponent, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "float_power", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, float_power_Tensor_Scalar_out, input, exponent, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("float_power", input, out)
-    return composite_arithmetic.float_power_out(input, exponent, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("float_power", input, out)
+        return composite_arithmetic.float_power_out(input, exponent, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, float_power_Tensor_Scalar_out, input, exponent, out=out)

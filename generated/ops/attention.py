@@ -10,17 +10,21 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import attention as nodes
 from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.composite.attention import attention as composite_attention
-from mindtorch.dispatch.arguments.conversions import ARGUMENT_ERRORS, bool_of, float_of, raise_bad_argument, refused
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
+
+__scaled_dot_product_flash_attention_for_cpu_kernels = kernel_table("_scaled_dot_product_flash_attention_for_cpu")
+__scaled_dot_product_flash_attention_for_cpu_backward_kernels = kernel_table(
+    "_scaled_dot_product_flash_attention_for_cpu_backward"
+)
 
 
 def scaled_dot_product_attention(
@@ -40,54 +44,13 @@ def scaled_dot_product_attention(
             enable_gqa=enable_gqa,
         )
     try:
-        if not isinstance(query, Tensor):
-            return raise_bad_argument(
-                scaled_dot_product_attention,
-                query,
-                key,
-                value,
-                attn_mask,
-                dropout_p,
-                is_causal,
-                scale=scale,
-                enable_gqa=enable_gqa,
-            )
-        if not isinstance(key, Tensor):
-            return raise_bad_argument(
-                scaled_dot_product_attention,
-                query,
-                key,
-                value,
-                attn_mask,
-                dropout_p,
-                is_causal,
-                scale=scale,
-                enable_gqa=enable_gqa,
-            )
-        if not isinstance(value, Tensor):
-            return raise_bad_argument(
-                scaled_dot_product_attention,
-                query,
-                key,
-                value,
-                attn_mask,
-                dropout_p,
-                is_causal,
-                scale=scale,
-                enable_gqa=enable_gqa,
-            )
-        if attn_mask is not None and not isinstance(attn_mask, Tensor):
-            return raise_bad_argument(
-                scaled_dot_product_attention,
-                query,
-                key,
-                value,
-                attn_mask,
-                dropout_p,
-                is_causal,
-                scale=scale,
-                enable_gqa=enable_gqa,
-            )
+        if not (
+            isinstance(query, Tensor)
+            and isinstance(key, Tensor)
+            and isinstance(value, Tensor)
+            and (attn_mask is None or isinstance(attn_mask, Tensor))
+        ):
+            raise NotATensor
         if type(dropout_p) is not float:
             dropout_p = float_of(dropout_p, "scaled_dot_product_attention", "dropout_p", 5)
         if is_causal is not False and is_causal is not True:
@@ -96,8 +59,11 @@ def scaled_dot_product_attention(
             scale = float_of(scale, "scaled_dot_product_attention", "scale")
         if enable_gqa is not False and enable_gqa is not True:
             enable_gqa = bool_of(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_attention.scaled_dot_product_attention(
+            query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             scaled_dot_product_attention,
             query,
@@ -109,12 +75,6 @@ def scaled_dot_product_attention(
             scale=scale,
             enable_gqa=enable_gqa,
         )
-    return composite_attention.scaled_dot_product_attention(
-        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-    )
-
-
-__scaled_dot_product_flash_attention_for_cpu_kernels = kernel_table("_scaled_dot_product_flash_attention_for_cpu")
 
 
 def _scaled_dot_product_flash_attention_for_cpu(
@@ -139,8 +99,36 @@ def _scaled_dot_product_flash_attention_for_cpu(
             is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu", "is_causal", 5)
         if scale is not None and type(scale) is not float:
             scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu", "scale")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        query_array = query._mt_array
+        key_array = key._mt_array
+        value_array = value._mt_array
+        attn_mask_array = None if attn_mask is None else attn_mask._mt_array
+        if attn_mask is not None and attn_mask._mt_edge is not None:
+            check_constant("_scaled_dot_product_flash_attention_for_cpu", "attn_mask", attn_mask)
+        node = None
+        if (query._mt_edge is not None or key._mt_edge is not None or value._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            query_edge = query._mt_edge or edge_of(query)
+            key_edge = key._mt_edge or edge_of(key)
+            value_edge = value._mt_edge or edge_of(value)
+            if query_edge is not None or key_edge is not None or value_edge is not None:
+                node = nodes.ScaledDotProductFlashAttentionForCpuBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (query_edge or None, key_edge or None, value_edge or None)
+                node.is_causal = is_causal
+                node.scale = scale
+                node.kept = (save(attn_mask) if attn_mask is not None else None, save(key), save(query), save(value))
+        output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
+            query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
+        )
+        output = wrap(output_array, node)
+        logsumexp = wrap(logsumexp_array)
+        if node is not None:
+            node.kept += (save(logsumexp), save_output(node, output))
+        return return_types._scaled_dot_product_flash_attention_for_cpu((output, logsumexp))
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _scaled_dot_product_flash_attention_for_cpu,
             query,
@@ -151,54 +139,6 @@ def _scaled_dot_product_flash_attention_for_cpu(
             attn_mask=attn_mask,
             scale=scale,
         )
-    try:
-        query_array = query._mt_array
-        key_array = key._mt_array
-        value_array = value._mt_array
-        attn_mask_array = None if attn_mask is None else attn_mask._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _scaled_dot_product_flash_attention_for_cpu,
-            query,
-            key,
-            value,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
-    if attn_mask is not None and attn_mask._mt_edge is not None:
-        check_constant("_scaled_dot_product_flash_attention_for_cpu", "attn_mask", attn_mask)
-    node = None
-    if (query._mt_edge is not None or key._mt_edge is not None or value._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        query_edge = query._mt_edge or edge_of(query)
-        key_edge = key._mt_edge or edge_of(key)
-        value_edge = value._mt_edge or edge_of(value)
-        if query_edge is not None or key_edge is not None or value_edge is not None:
-            node = nodes.ScaledDotProductFlashAttentionForCpuBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (query_edge or None, key_edge or None, value_edge or None)
-            node.is_causal = is_causal
-            node.scale = scale
-            node.kept = (save(attn_mask) if attn_mask is not None else None, save(key), save(query), save(value))
-    try:
-        output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
-            query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    output = wrap(output_array, node)
-    logsumexp = wrap(logsumexp_array)
-    if node is not None:
-        node.kept += (save(logsumexp), save_output(node, output))
-    return return_types._scaled_dot_product_flash_attention_for_cpu((output, logsumexp))
-
-
-__scaled_dot_product_flash_attention_for_cpu_backward_kernels = kernel_table(
-    "_scaled_dot_product_flash_attention_for_cpu_backward"
-)
 
 
 def _scaled_dot_product_flash_attention_for_cpu_backward(
@@ -228,22 +168,6 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
             is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu_backward", "is_causal", 8)
         if scale is not None and type(scale) is not float:
             scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu_backward", "scale")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _scaled_dot_product_flash_attention_for_cpu_backward,
-            grad_out,
-            query,
-            key,
-            value,
-            out,
-            logsumexp,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
-    try:
         grad_out_array = grad_out._mt_array
         query_array = query._mt_array
         key_array = key._mt_array
@@ -251,55 +175,40 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         out_array = out._mt_array
         logsumexp_array = logsumexp._mt_array
         attn_mask_array = None if attn_mask is None else attn_mask._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _scaled_dot_product_flash_attention_for_cpu_backward,
-            grad_out,
-            query,
-            key,
-            value,
-            out,
-            logsumexp,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
-    node = None
-    if (
-        grad_out._mt_edge is not None
-        or query._mt_edge is not None
-        or key._mt_edge is not None
-        or value._mt_edge is not None
-        or out._mt_edge is not None
-        or logsumexp._mt_edge is not None
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
-        query_edge = query._mt_edge or edge_of(query)
-        key_edge = key._mt_edge or edge_of(key)
-        value_edge = value._mt_edge or edge_of(value)
-        out_edge = out._mt_edge or edge_of(out)
-        logsumexp_edge = logsumexp._mt_edge or edge_of(logsumexp)
+        node = None
         if (
-            grad_out_edge is not None
-            or query_edge is not None
-            or key_edge is not None
-            or value_edge is not None
-            or out_edge is not None
-            or logsumexp_edge is not None
-        ):
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (
-                grad_out_edge or None,
-                query_edge or None,
-                key_edge or None,
-                value_edge or None,
-                out_edge or None,
-                logsumexp_edge or None,
-            )
-            node.op = "aten::_scaled_dot_product_flash_attention_for_cpu_backward"
-    try:
+            grad_out._mt_edge is not None
+            or query._mt_edge is not None
+            or key._mt_edge is not None
+            or value._mt_edge is not None
+            or out._mt_edge is not None
+            or logsumexp._mt_edge is not None
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+            query_edge = query._mt_edge or edge_of(query)
+            key_edge = key._mt_edge or edge_of(key)
+            value_edge = value._mt_edge or edge_of(value)
+            out_edge = out._mt_edge or edge_of(out)
+            logsumexp_edge = logsumexp._mt_edge or edge_of(logsumexp)
+            if (
+                grad_out_edge is not None
+                or query_edge is not None
+                or key_edge is not None
+                or value_edge is not None
+                or out_edge is not None
+                or logsumexp_edge is not None
+            ):
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (
+                    grad_out_edge or None,
+                    query_edge or None,
+                    key_edge or None,
+                    value_edge or None,
+                    out_edge or None,
+                    logsumexp_edge or None,
+                )
+                node.op = "aten::_scaled_dot_product_flash_attention_for_cpu_backward"
         (
             grad_query_array,
             grad_key_array,
@@ -316,9 +225,22 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
             attn_mask_array,
             scale,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    grad_query = wrap_output(grad_query_array, node, 0)
-    grad_key = wrap_output(grad_key_array, node, 1)
-    grad_value = wrap_output(grad_value_array, node, 2)
-    return return_types._scaled_dot_product_flash_attention_for_cpu_backward((grad_query, grad_key, grad_value))
+        grad_query = wrap_output(grad_query_array, node, 0)
+        grad_key = wrap_output(grad_key_array, node, 1)
+        grad_value = wrap_output(grad_value_array, node, 2)
+        return return_types._scaled_dot_product_flash_attention_for_cpu_backward((grad_query, grad_key, grad_value))
+    except CALL_ERRORS as error:
+        return failed(
+            error,
+            _scaled_dot_product_flash_attention_for_cpu_backward,
+            grad_out,
+            query,
+            key,
+            value,
+            out,
+            logsumexp,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )

@@ -11,26 +11,31 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written
 from mindtorch.autograd._engine.outputs import record_refusal, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.helpers import number_beside
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    explained,
-    raise_bad_argument,
-    raise_no_overload,
-    refused,
-    scalar_of,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _logical_not_kernels = kernel_table("logical_not")
+_logical_and_kernels = kernel_table("logical_and")
+_logical_or_kernels = kernel_table("logical_or")
+_logical_xor_kernels = kernel_table("logical_xor")
+_bitwise_not_kernels = kernel_table("bitwise_not")
+_bitwise_and_Tensor_kernels = kernel_table("bitwise_and.Tensor")
+_bitwise_and_Scalar_kernels = kernel_table("bitwise_and.Scalar")
+_bitwise_or_Tensor_kernels = kernel_table("bitwise_or.Tensor")
+_bitwise_or_Scalar_kernels = kernel_table("bitwise_or.Scalar")
+_bitwise_xor_Tensor_kernels = kernel_table("bitwise_xor.Tensor")
+_bitwise_xor_Scalar_kernels = kernel_table("bitwise_xor.Scalar")
+_bitwise_left_shift_Tensor_kernels = kernel_table("bitwise_left_shift.Tensor")
+_bitwise_left_shift_Tensor_Scalar_kernels = kernel_table("bitwise_left_shift.Tensor_Scalar")
+_bitwise_right_shift_Tensor_kernels = kernel_table("bitwise_right_shift.Tensor")
+_bitwise_right_shift_Tensor_Scalar_kernels = kernel_table("bitwise_right_shift.Tensor_Scalar")
 
 
 def logical_not(input, *, out=None):
@@ -41,12 +46,9 @@ def logical_not(input, *, out=None):
         return logical_not_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_not, input, out=out)
-    try:
         return wrap(_logical_not_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logical_not, input, out=out)
 
 
 def logical_not_(input):
@@ -55,14 +57,11 @@ def logical_not_(input):
         return call(logical_not_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_not_, input)
-    try:
         _logical_not_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, logical_not_, input)
 
 
 def logical_not_out(input, *, out):
@@ -72,17 +71,11 @@ def logical_not_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_not_out, input, out=out)
-    try:
         adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_logical_and_kernels = kernel_table("logical_and")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logical_not_out, input, out=out)
 
 
 def logical_and(input, other, *, out=None):
@@ -94,12 +87,9 @@ def logical_and(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_and, input, other, out=out)
-    try:
         return wrap(_logical_and_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logical_and, input, other, out=out)
 
 
 def logical_and_(input, other):
@@ -109,14 +99,11 @@ def logical_and_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_and_, input, other)
-    try:
         _logical_and_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, logical_and_, input, other)
 
 
 def logical_and_out(input, other, *, out):
@@ -127,17 +114,11 @@ def logical_and_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_and_out, input, other, out=out)
-    try:
         adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_logical_or_kernels = kernel_table("logical_or")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logical_and_out, input, other, out=out)
 
 
 def logical_or(input, other, *, out=None):
@@ -149,12 +130,9 @@ def logical_or(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_or, input, other, out=out)
-    try:
         return wrap(_logical_or_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logical_or, input, other, out=out)
 
 
 def logical_or_(input, other):
@@ -164,14 +142,11 @@ def logical_or_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_or_, input, other)
-    try:
         _logical_or_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, logical_or_, input, other)
 
 
 def logical_or_out(input, other, *, out):
@@ -182,17 +157,11 @@ def logical_or_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_or_out, input, other, out=out)
-    try:
         adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_logical_xor_kernels = kernel_table("logical_xor")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logical_or_out, input, other, out=out)
 
 
 def logical_xor(input, other, *, out=None):
@@ -204,12 +173,9 @@ def logical_xor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_xor, input, other, out=out)
-    try:
         return wrap(_logical_xor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logical_xor, input, other, out=out)
 
 
 def logical_xor_(input, other):
@@ -219,14 +185,11 @@ def logical_xor_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_xor_, input, other)
-    try:
         _logical_xor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, logical_xor_, input, other)
 
 
 def logical_xor_out(input, other, *, out):
@@ -237,17 +200,11 @@ def logical_xor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logical_xor_out, input, other, out=out)
-    try:
         adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_bitwise_not_kernels = kernel_table("bitwise_not")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logical_xor_out, input, other, out=out)
 
 
 def bitwise_not(input, *, out=None):
@@ -258,13 +215,10 @@ def bitwise_not(input, *, out=None):
         return bitwise_not_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_not, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_not, input, out=out)
 
 
 def bitwise_not_(input):
@@ -273,16 +227,13 @@ def bitwise_not_(input):
         return call(bitwise_not_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_not_, input)
-    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
-        check_inplace(input)
-    try:
+        if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
+            check_inplace(input)
         _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_not_, input)
 
 
 def bitwise_not_out(input, *, out):
@@ -292,21 +243,15 @@ def bitwise_not_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_not_out, input, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_not", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_not", (out,))
         adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_not", (out,))
-    return out
-
-
-_bitwise_and_Tensor_kernels = kernel_table("bitwise_and.Tensor")
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_not", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_not_out, input, out=out)
 
 
 def bitwise_and_Tensor(input, other, *, out=None):
@@ -318,25 +263,22 @@ def bitwise_and_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_and_Tensor, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _bitwise_and_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _bitwise_and_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_and_Tensor, input, other, out=out)
 
 
 def bitwise_and__Tensor(input, other):
@@ -346,16 +288,17 @@ def bitwise_and__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_and__Tensor, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_and__Tensor, input, other)
 
 
 def bitwise_and_Tensor_out(input, other, *, out):
@@ -366,18 +309,15 @@ def bitwise_and_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_and", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_and", (out,))
         adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_and", (out,))
-    return out
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_and", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_and_Tensor_out, input, other, out=out)
 
 
 def bitwise_and_Scalar_Tensor(input, other):
@@ -386,18 +326,12 @@ def bitwise_and_Scalar_Tensor(input, other):
         return call(bitwise_and_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(bitwise_and_Scalar_Tensor, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "bitwise_and", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_and_Scalar_Tensor, input, other)
-    try:
         return ops.bitwise_and(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, bitwise_and_Scalar_Tensor, (bitwise_and_Scalar_Tensor,), (input, other), {}) from None
-
-
-_bitwise_and_Scalar_kernels = kernel_table("bitwise_and.Scalar")
+        return failed(error, bitwise_and_Scalar_Tensor, input, other)
 
 
 def bitwise_and_Scalar(input, other, *, out=None):
@@ -409,16 +343,10 @@ def bitwise_and_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_and", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_and_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_and_Scalar, input, other, out=out)
-    try:
         return wrap(_bitwise_and_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_and_Scalar, input, other, out=out)
 
 
 def bitwise_and(input, other, *, out=None):
@@ -428,21 +356,12 @@ def bitwise_and(input, other, *, out=None):
     bitwise_and(input, other, *, out=None)
     bitwise_and(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_and_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_and_Scalar_Tensor(input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_and_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_and,
-            (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_and_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_and_Scalar_Tensor(input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_and_Scalar(input, other, out=out)
     return raise_no_overload(
         bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
     )
@@ -455,21 +374,12 @@ def bitwise_and_operator(input, other, out=None):
     bitwise_and(input, other, *, out=None)
     bitwise_and(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_and_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_and_Scalar_Tensor(input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_and_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_and,
-            (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_and_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_and_Scalar_Tensor(input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_and_Scalar(input, other, out=out)
     return raise_no_overload(
         bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
     )
@@ -482,20 +392,14 @@ def bitwise_and__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_and_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_and__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_and__Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
-        check_inplace(input)
-    try:
+        if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
+            check_inplace(input)
         _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_and__Scalar, input, other)
 
 
 def bitwise_and_(input, other):
@@ -503,13 +407,10 @@ def bitwise_and_(input, other):
     bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_and_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return bitwise_and__Tensor(input, other)
-        if as_operand(other) is not None:
-            return bitwise_and__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return bitwise_and__Tensor(input, other)
+    if as_operand(other) is not None:
+        return bitwise_and__Scalar(input, other)
     return raise_no_overload(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
 
 
@@ -520,26 +421,17 @@ def bitwise_and_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_and", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_and_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_and", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_and", (out,))
         adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_and", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, bitwise_and_Scalar_out, (bitwise_and_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_and", (out,))
-    return out
-
-
-_bitwise_or_Tensor_kernels = kernel_table("bitwise_or.Tensor")
+        return failed(error, bitwise_and_Scalar_out, input, other, out=out)
 
 
 def bitwise_or_Tensor(input, other, *, out=None):
@@ -551,25 +443,22 @@ def bitwise_or_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_or_Tensor, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _bitwise_or_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _bitwise_or_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_or_Tensor, input, other, out=out)
 
 
 def bitwise_or__Tensor(input, other):
@@ -579,16 +468,17 @@ def bitwise_or__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_or__Tensor, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_or__Tensor, input, other)
 
 
 def bitwise_or_Tensor_out(input, other, *, out):
@@ -599,18 +489,15 @@ def bitwise_or_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_or", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_or", (out,))
         adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_or", (out,))
-    return out
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_or", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_or_Tensor_out, input, other, out=out)
 
 
 def bitwise_or_Scalar_Tensor(input, other):
@@ -619,18 +506,12 @@ def bitwise_or_Scalar_Tensor(input, other):
         return call(bitwise_or_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(bitwise_or_Scalar_Tensor, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "bitwise_or", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_or_Scalar_Tensor, input, other)
-    try:
         return ops.bitwise_or(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, bitwise_or_Scalar_Tensor, (bitwise_or_Scalar_Tensor,), (input, other), {}) from None
-
-
-_bitwise_or_Scalar_kernels = kernel_table("bitwise_or.Scalar")
+        return failed(error, bitwise_or_Scalar_Tensor, input, other)
 
 
 def bitwise_or_Scalar(input, other, *, out=None):
@@ -642,16 +523,10 @@ def bitwise_or_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_or", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_or_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_or_Scalar, input, other, out=out)
-    try:
         return wrap(_bitwise_or_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_or_Scalar, input, other, out=out)
 
 
 def bitwise_or(input, other, *, out=None):
@@ -661,21 +536,12 @@ def bitwise_or(input, other, *, out=None):
     bitwise_or(input, other, *, out=None)
     bitwise_or(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_or_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_or_Scalar_Tensor(input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_or_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_or,
-            (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_or_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_or_Scalar_Tensor(input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_or_Scalar(input, other, out=out)
     return raise_no_overload(
         bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
     )
@@ -688,21 +554,12 @@ def bitwise_or_operator(input, other, out=None):
     bitwise_or(input, other, *, out=None)
     bitwise_or(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_or_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_or_Scalar_Tensor(input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_or_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_or,
-            (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_or_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_or_Scalar_Tensor(input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_or_Scalar(input, other, out=out)
     return raise_no_overload(
         bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
     )
@@ -715,20 +572,14 @@ def bitwise_or__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_or_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_or__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_or__Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
-        check_inplace(input)
-    try:
+        if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
+            check_inplace(input)
         _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_or__Scalar, input, other)
 
 
 def bitwise_or_(input, other):
@@ -736,13 +587,10 @@ def bitwise_or_(input, other):
     bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_or_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return bitwise_or__Tensor(input, other)
-        if as_operand(other) is not None:
-            return bitwise_or__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return bitwise_or__Tensor(input, other)
+    if as_operand(other) is not None:
+        return bitwise_or__Scalar(input, other)
     return raise_no_overload(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
 
 
@@ -753,26 +601,17 @@ def bitwise_or_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_or", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_or_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_or", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_or", (out,))
         adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_or", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, bitwise_or_Scalar_out, (bitwise_or_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_or", (out,))
-    return out
-
-
-_bitwise_xor_Tensor_kernels = kernel_table("bitwise_xor.Tensor")
+        return failed(error, bitwise_or_Scalar_out, input, other, out=out)
 
 
 def bitwise_xor_Tensor(input, other, *, out=None):
@@ -784,25 +623,22 @@ def bitwise_xor_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_xor_Tensor, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _bitwise_xor_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _bitwise_xor_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_xor_Tensor, input, other, out=out)
 
 
 def bitwise_xor__Tensor(input, other):
@@ -812,16 +648,17 @@ def bitwise_xor__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_xor__Tensor, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_xor__Tensor, input, other)
 
 
 def bitwise_xor_Tensor_out(input, other, *, out):
@@ -832,18 +669,15 @@ def bitwise_xor_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_xor", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_xor", (out,))
         adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_xor", (out,))
-    return out
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_xor", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_xor_Tensor_out, input, other, out=out)
 
 
 def bitwise_xor_Scalar_Tensor(input, other):
@@ -852,18 +686,12 @@ def bitwise_xor_Scalar_Tensor(input, other):
         return call(bitwise_xor_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(bitwise_xor_Scalar_Tensor, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "bitwise_xor", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_xor_Scalar_Tensor, input, other)
-    try:
         return ops.bitwise_xor(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, bitwise_xor_Scalar_Tensor, (bitwise_xor_Scalar_Tensor,), (input, other), {}) from None
-
-
-_bitwise_xor_Scalar_kernels = kernel_table("bitwise_xor.Scalar")
+        return failed(error, bitwise_xor_Scalar_Tensor, input, other)
 
 
 def bitwise_xor_Scalar(input, other, *, out=None):
@@ -875,16 +703,10 @@ def bitwise_xor_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_xor", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_xor_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_xor_Scalar, input, other, out=out)
-    try:
         return wrap(_bitwise_xor_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_xor_Scalar, input, other, out=out)
 
 
 def bitwise_xor(input, other, *, out=None):
@@ -894,21 +716,12 @@ def bitwise_xor(input, other, *, out=None):
     bitwise_xor(input, other, *, out=None)
     bitwise_xor(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_xor_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_xor_Scalar_Tensor(input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_xor_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_xor,
-            (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_xor_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_xor_Scalar_Tensor(input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_xor_Scalar(input, other, out=out)
     return raise_no_overload(
         bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
     )
@@ -921,21 +734,12 @@ def bitwise_xor_operator(input, other, out=None):
     bitwise_xor(input, other, *, out=None)
     bitwise_xor(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_xor_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_xor_Scalar_Tensor(input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_xor_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_xor,
-            (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_xor_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_xor_Scalar_Tensor(input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_xor_Scalar(input, other, out=out)
     return raise_no_overload(
         bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
     )
@@ -948,20 +752,14 @@ def bitwise_xor__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_xor_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_xor__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_xor__Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
-        check_inplace(input)
-    try:
+        if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
+            check_inplace(input)
         _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_xor__Scalar, input, other)
 
 
 def bitwise_xor_(input, other):
@@ -969,13 +767,10 @@ def bitwise_xor_(input, other):
     bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_xor_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return bitwise_xor__Tensor(input, other)
-        if as_operand(other) is not None:
-            return bitwise_xor__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return bitwise_xor__Tensor(input, other)
+    if as_operand(other) is not None:
+        return bitwise_xor__Scalar(input, other)
     return raise_no_overload(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
 
 
@@ -986,26 +781,17 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_xor", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_xor_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_xor", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_xor", (out,))
         adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_xor", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, bitwise_xor_Scalar_out, (bitwise_xor_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_xor", (out,))
-    return out
-
-
-_bitwise_left_shift_Tensor_kernels = kernel_table("bitwise_left_shift.Tensor")
+        return failed(error, bitwise_xor_Scalar_out, input, other, out=out)
 
 
 def bitwise_left_shift_Tensor(input, other, *, out=None):
@@ -1017,25 +803,22 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_left_shift_Tensor, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _bitwise_left_shift_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _bitwise_left_shift_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_bitwise_left_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_left_shift_Tensor, input, other, out=out)
 
 
 def bitwise_left_shift__Tensor(input, other):
@@ -1045,16 +828,17 @@ def bitwise_left_shift__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_left_shift__Tensor, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_left_shift__Tensor, input, other)
 
 
 def bitwise_left_shift_Tensor_out(input, other, *, out):
@@ -1065,23 +849,17 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_left_shift", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_left_shift", (out,))
         adopt_result(
             out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_left_shift", (out,))
-    return out
-
-
-_bitwise_left_shift_Tensor_Scalar_kernels = kernel_table("bitwise_left_shift.Tensor_Scalar")
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_left_shift", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_left_shift_Tensor_out, input, other, out=out)
 
 
 def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
@@ -1093,16 +871,10 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_left_shift", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_left_shift_Tensor_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
-    try:
         return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_left_shift_Tensor_Scalar, input, other, out=out)
 
 
 def bitwise_left_shift__Tensor_Scalar(input, other):
@@ -1112,20 +884,14 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_left_shift_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_left_shift__Tensor_Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_left_shift__Tensor_Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
-        check_inplace(input)
-    try:
+        if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
+            check_inplace(input)
         _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_left_shift__Tensor_Scalar, input, other)
 
 
 def bitwise_left_shift_(input, other):
@@ -1133,19 +899,10 @@ def bitwise_left_shift_(input, other):
     bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_left_shift_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return bitwise_left_shift__Tensor(input, other)
-        if as_operand(other) is not None:
-            return bitwise_left_shift__Tensor_Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_left_shift_,
-            (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar),
-            (input, other),
-            {},
-        ) from None
+    if isinstance(other, Tensor):
+        return bitwise_left_shift__Tensor(input, other)
+    if as_operand(other) is not None:
+        return bitwise_left_shift__Tensor_Scalar(input, other)
     return raise_no_overload(
         bitwise_left_shift_, (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar), (input, other), {}
     )
@@ -1158,27 +915,19 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_left_shift", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_left_shift", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_left_shift", (out,))
         adopt_result(
             out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
         )
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_left_shift", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, bitwise_left_shift_Tensor_Scalar_out, (bitwise_left_shift_Tensor_Scalar_out,), (input, other), {}
-        ) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_left_shift", (out,))
-    return out
+        return failed(error, bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
 
 
 def bitwise_left_shift_Scalar_Tensor(input, other):
@@ -1187,17 +936,12 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
         return call(bitwise_left_shift_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(bitwise_left_shift_Scalar_Tensor, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "bitwise_left_shift", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_left_shift_Scalar_Tensor, input, other)
-    try:
         return ops.bitwise_left_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(
-            error, bitwise_left_shift_Scalar_Tensor, (bitwise_left_shift_Scalar_Tensor,), (input, other), {}
-        ) from None
+        return failed(error, bitwise_left_shift_Scalar_Tensor, input, other)
 
 
 def bitwise_left_shift(input, other, *, out=None):
@@ -1207,21 +951,12 @@ def bitwise_left_shift(input, other, *, out=None):
     bitwise_left_shift(input, other, *, out=None)
     bitwise_left_shift(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_left_shift_Tensor(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_left_shift_Scalar_Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_left_shift,
-            (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_left_shift_Tensor(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_left_shift_Scalar_Tensor(input, other)
     return raise_no_overload(
         bitwise_left_shift,
         (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
@@ -1237,30 +972,18 @@ def bitwise_left_shift_operator(input, other, out=None):
     bitwise_left_shift(input, other, *, out=None)
     bitwise_left_shift(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_left_shift_Tensor(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_left_shift_Scalar_Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_left_shift,
-            (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_left_shift_Tensor(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_left_shift_Scalar_Tensor(input, other)
     return raise_no_overload(
         bitwise_left_shift,
         (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
         (input, other),
         {"out": out},
     )
-
-
-_bitwise_right_shift_Tensor_kernels = kernel_table("bitwise_right_shift.Tensor")
 
 
 def bitwise_right_shift_Tensor(input, other, *, out=None):
@@ -1272,27 +995,24 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_right_shift_Tensor, input, other, out=out)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _bitwise_right_shift_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(input, other)
-    try:
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _bitwise_right_shift_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(input, other)
         return wrap(
             _bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_right_shift_Tensor, input, other, out=out)
 
 
 def bitwise_right_shift__Tensor(input, other):
@@ -1302,16 +1022,17 @@ def bitwise_right_shift__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_right_shift__Tensor, input, other)
-    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
-        check_inplace(input)
-    try:
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and thread.grad_enabled
+            and edges_of((input, other))
+        ):
+            check_inplace(input)
         _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_right_shift__Tensor, input, other)
 
 
 def bitwise_right_shift_Tensor_out(input, other, *, out):
@@ -1322,23 +1043,17 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_right_shift", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_right_shift", (out,))
         adopt_result(
             out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_right_shift", (out,))
-    return out
-
-
-_bitwise_right_shift_Tensor_Scalar_kernels = kernel_table("bitwise_right_shift.Tensor_Scalar")
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_right_shift", (out,))
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_right_shift_Tensor_out, input, other, out=out)
 
 
 def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
@@ -1350,16 +1065,10 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_right_shift", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_right_shift_Tensor_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
-    try:
         return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_right_shift_Tensor_Scalar, input, other, out=out)
 
 
 def bitwise_right_shift__Tensor_Scalar(input, other):
@@ -1369,20 +1078,14 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_right_shift_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_right_shift__Tensor_Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_right_shift__Tensor_Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
-        check_inplace(input)
-    try:
+        if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
+            check_inplace(input)
         _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bitwise_right_shift__Tensor_Scalar, input, other)
 
 
 def bitwise_right_shift_(input, other):
@@ -1390,19 +1093,10 @@ def bitwise_right_shift_(input, other):
     bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     bitwise_right_shift_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return bitwise_right_shift__Tensor(input, other)
-        if as_operand(other) is not None:
-            return bitwise_right_shift__Tensor_Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_right_shift_,
-            (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar),
-            (input, other),
-            {},
-        ) from None
+    if isinstance(other, Tensor):
+        return bitwise_right_shift__Tensor(input, other)
+    if as_operand(other) is not None:
+        return bitwise_right_shift__Tensor_Scalar(input, other)
     return raise_no_overload(
         bitwise_right_shift_, (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar), (input, other), {}
     )
@@ -1415,27 +1109,19 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_right_shift", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::bitwise_right_shift", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::bitwise_right_shift", (out,))
         adopt_result(
             out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
         )
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::bitwise_right_shift", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, bitwise_right_shift_Tensor_Scalar_out, (bitwise_right_shift_Tensor_Scalar_out,), (input, other), {}
-        ) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::bitwise_right_shift", (out,))
-    return out
+        return failed(error, bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
 
 
 def bitwise_right_shift_Scalar_Tensor(input, other):
@@ -1444,17 +1130,12 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
         return call(bitwise_right_shift_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(bitwise_right_shift_Scalar_Tensor, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "bitwise_right_shift", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bitwise_right_shift_Scalar_Tensor, input, other)
-    try:
         return ops.bitwise_right_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(
-            error, bitwise_right_shift_Scalar_Tensor, (bitwise_right_shift_Scalar_Tensor,), (input, other), {}
-        ) from None
+        return failed(error, bitwise_right_shift_Scalar_Tensor, input, other)
 
 
 def bitwise_right_shift(input, other, *, out=None):
@@ -1464,21 +1145,12 @@ def bitwise_right_shift(input, other, *, out=None):
     bitwise_right_shift(input, other, *, out=None)
     bitwise_right_shift(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_right_shift_Tensor(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_right_shift_Scalar_Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_right_shift,
-            (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_right_shift_Tensor(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_right_shift_Scalar_Tensor(input, other)
     return raise_no_overload(
         bitwise_right_shift,
         (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
@@ -1494,21 +1166,12 @@ def bitwise_right_shift_operator(input, other, out=None):
     bitwise_right_shift(input, other, *, out=None)
     bitwise_right_shift(input, other)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return bitwise_right_shift_Tensor(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return bitwise_right_shift_Scalar_Tensor(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bitwise_right_shift,
-            (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return bitwise_right_shift_Tensor(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return bitwise_right_shift_Scalar_Tensor(input, other)
     return raise_no_overload(
         bitwise_right_shift,
         (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),

@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, new_object, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, WrappedNumber, as_operand, new_object, wrap
 from mindtorch._generated.nodes import comparison as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import next_sequence_nr
@@ -23,20 +23,46 @@ from mindtorch.composite.comparison import comparison as composite_comparison
 from mindtorch.composite.helpers import element_beside
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _clamp_default_kernels = kernel_table("clamp")
+_clamp_Tensor_kernels = kernel_table("clamp.Tensor")
+_clamp_min_default_kernels = kernel_table("clamp_min")
+_clamp_min_Tensor_kernels = kernel_table("clamp_min.Tensor")
+_clamp_max_default_kernels = kernel_table("clamp_max")
+_clamp_max_Tensor_kernels = kernel_table("clamp_max.Tensor")
+_maximum_kernels = kernel_table("maximum")
+_minimum_kernels = kernel_table("minimum")
+_fmax_kernels = kernel_table("fmax")
+_fmin_kernels = kernel_table("fmin")
+_eq_Tensor_kernels = kernel_table("eq.Tensor")
+_eq_Scalar_kernels = kernel_table("eq.Scalar")
+_ne_Tensor_kernels = kernel_table("ne.Tensor")
+_ne_Scalar_kernels = kernel_table("ne.Scalar")
+_lt_Tensor_kernels = kernel_table("lt.Tensor")
+_lt_Scalar_kernels = kernel_table("lt.Scalar")
+_le_Tensor_kernels = kernel_table("le.Tensor")
+_le_Scalar_kernels = kernel_table("le.Scalar")
+_gt_Tensor_kernels = kernel_table("gt.Tensor")
+_gt_Scalar_kernels = kernel_table("gt.Scalar")
+_ge_Tensor_kernels = kernel_table("ge.Tensor")
+_ge_Scalar_kernels = kernel_table("ge.Scalar")
+_isnan_kernels = kernel_table("isnan")
+_isinf_kernels = kernel_table("isinf")
+_isposinf_kernels = kernel_table("isposinf")
+_isneginf_kernels = kernel_table("isneginf")
+_signbit_kernels = kernel_table("signbit")
+_where_self_kernels = kernel_table("where.self")
+_masked_fill_Scalar_kernels = kernel_table("masked_fill.Scalar")
+_masked_fill_Tensor_kernels = kernel_table("masked_fill.Tensor")
 
 
 def clamp_default(input, min=None, max=None, *, out=None):
@@ -50,28 +76,19 @@ def clamp_default(input, min=None, max=None, *, out=None):
             min = scalar_of(min, "clamp", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp", "max", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_default, input, min, max, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_default, input, min, max, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ClampBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.min = min
-        node.max = max
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ClampBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.min = min
+                node.max = max
+                node.kept = (save(input),)
         return wrap(_clamp_default_kernels[type(input_array)](input_array, min, max), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clamp_default, input, min, max, out=out)
 
 
 def clamp__default(input, min=None, max=None):
@@ -83,33 +100,24 @@ def clamp__default(input, min=None, max=None):
             min = scalar_of(min, "clamp_", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp_", "max", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp__default, input, min, max)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp__default, input, min, max)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ClampBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.min = min
-        node.max = max
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ClampBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.min = min
+                node.max = max
+                node.kept = (save_copy(input),)
         _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, clamp__default, input, min, max)
 
 
 def clamp_default_out(input, min=None, max=None, *, out):
@@ -121,24 +129,15 @@ def clamp_default_out(input, min=None, max=None, *, out):
             min = scalar_of(min, "clamp", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp", "max", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_default_out, input, min, max, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_default_out, input, min, max, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("clamp", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("clamp", input, out)
         adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, clamp_default_out, (clamp_default_out,), (input, min, max), {}) from None
-    mark_written(out)
-    return out
-
-
-_clamp_Tensor_kernels = kernel_table("clamp.Tensor")
+        return failed(error, clamp_default_out, input, min, max, out=out)
 
 
 def clamp_Tensor(input, min=None, max=None, *, out=None):
@@ -151,26 +150,27 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
         input_array = input._mt_array
         min_array = None if min is None else min._mt_array
         max_array = None if max is None else max._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_Tensor, input, min, max, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        or (min is not None and min._mt_edge is not None)
-        or (max is not None and max._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        min_edge = None if min is None else (min._mt_edge or edge_of(min))
-        max_edge = None if max is None else (max._mt_edge or edge_of(max))
-        if input_edge is not None or min_edge is not None or max_edge is not None:
-            node = nodes.ClampBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
-            node.kept = (save(max) if max is not None else None, save(min) if min is not None else None, save(input))
-    try:
+        node = None
+        if (
+            input._mt_edge is not None
+            or (min is not None and min._mt_edge is not None)
+            or (max is not None and max._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            min_edge = None if min is None else (min._mt_edge or edge_of(min))
+            max_edge = None if max is None else (max._mt_edge or edge_of(max))
+            if input_edge is not None or min_edge is not None or max_edge is not None:
+                node = nodes.ClampBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
+                node.kept = (
+                    save(max) if max is not None else None,
+                    save(min) if min is not None else None,
+                    save(input),
+                )
         return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clamp_Tensor, input, min, max, out=out)
 
 
 def clamp(input, min=None, max=None, *, out=None):
@@ -178,13 +178,10 @@ def clamp(input, min=None, max=None, *, out=None):
     clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
     clamp(input, min=None, max=None, *, out=None)
     """
-    try:
-        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
-            return clamp_Tensor(input, min, max, out=out)
-        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
-            return clamp_default(input, min, max, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out}) from None
+    if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+        return clamp_Tensor(input, min, max, out=out)
+    if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+        return clamp_default(input, min, max, out=out)
     return raise_no_overload(clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out})
 
 
@@ -196,35 +193,32 @@ def clamp__Tensor(input, min=None, max=None):
         input_array = input._mt_array
         min_array = None if min is None else min._mt_array
         max_array = None if max is None else max._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp__Tensor, input, min, max)
-    node = None
-    if (
-        input._mt_edge is not None
-        or (min is not None and min._mt_edge is not None)
-        or (max is not None and max._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        min_edge = None if min is None else (min._mt_edge or edge_of(min))
-        max_edge = None if max is None else (max._mt_edge or edge_of(max))
-        if input_edge is not None or min_edge is not None or max_edge is not None:
-            check_inplace(input)
-            node = nodes.ClampBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
-            node.kept = (
-                save(max) if max is not None else None,
-                save(min) if min is not None else None,
-                save_copy(input),
-            )
-    try:
+        node = None
+        if (
+            input._mt_edge is not None
+            or (min is not None and min._mt_edge is not None)
+            or (max is not None and max._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            min_edge = None if min is None else (min._mt_edge or edge_of(min))
+            max_edge = None if max is None else (max._mt_edge or edge_of(max))
+            if input_edge is not None or min_edge is not None or max_edge is not None:
+                check_inplace(input)
+                node = nodes.ClampBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
+                node.kept = (
+                    save(max) if max is not None else None,
+                    save(min) if min is not None else None,
+                    save_copy(input),
+                )
         _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, clamp__Tensor, input, min, max)
 
 
 def clamp_(input, min=None, max=None):
@@ -232,13 +226,10 @@ def clamp_(input, min=None, max=None):
     clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
     clamp_(input, min=None, max=None)
     """
-    try:
-        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
-            return clamp__Tensor(input, min, max)
-        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
-            return clamp__default(input, min, max)
-    except CALL_ERRORS as error:
-        raise explained(error, clamp_, (clamp__Tensor, clamp__default), (input, min, max), {}) from None
+    if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+        return clamp__Tensor(input, min, max)
+    if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+        return clamp__default(input, min, max)
     return raise_no_overload(clamp_, (clamp__Tensor, clamp__default), (input, min, max), {})
 
 
@@ -251,18 +242,12 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
         min_array = None if min is None else min._mt_array
         max_array = None if max is None else max._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_Tensor_out, input, min, max, out=out)
-    refuse_grad("clamp", input, min, max, out)
-    try:
+        refuse_grad("clamp", input, min, max, out)
         adopt_result(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_clamp_min_default_kernels = kernel_table("clamp_min")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, clamp_Tensor_out, input, min, max, out=out)
 
 
 def clamp_min_default(input, min, *, out=None):
@@ -274,27 +259,18 @@ def clamp_min_default(input, min, *, out=None):
     try:
         if type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clamp_min", "min", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_min_default, input, min, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_min_default, input, min, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ClampMinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.min = min
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ClampMinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.min = min
+                node.kept = (save(input),)
         return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clamp_min_default, input, min, out=out)
 
 
 def clamp_min__default(input, min):
@@ -304,32 +280,23 @@ def clamp_min__default(input, min):
     try:
         if type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clamp_min_", "min", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_min__default, input, min)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_min__default, input, min)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ClampMinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.min = min
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ClampMinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.min = min
+                node.kept = (save_copy(input),)
         _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, clamp_min__default, input, min)
 
 
 def clamp_min_default_out(input, min, *, out):
@@ -339,24 +306,15 @@ def clamp_min_default_out(input, min, *, out):
     try:
         if type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clamp_min", "min", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_min_default_out, input, min, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_min_default_out, input, min, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("clamp_min", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("clamp_min", input, out)
         adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, clamp_min_default_out, (clamp_min_default_out,), (input, min), {}) from None
-    mark_written(out)
-    return out
-
-
-_clamp_min_Tensor_kernels = kernel_table("clamp_min.Tensor")
+        return failed(error, clamp_min_default_out, input, min, out=out)
 
 
 def clamp_min_Tensor(input, min, *, out=None):
@@ -368,40 +326,37 @@ def clamp_min_Tensor(input, min, *, out=None):
     try:
         input_array = input._mt_array
         min_array = min._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_min_Tensor, input, min, out=out)
-    node = None
-    if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        min_edge = min._mt_edge or edge_of(min)
-        if input_edge is not None or min_edge is not None:
-            node = nodes.ClampMinBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, min_edge or None)
-            node.kept = (save(min), save(input))
-    kind = input._mt_kind
-    if kind and kind is min._mt_kind and not state.interceptors:
-        try:
-            array = _clamp_min_Tensor_kernels.direct(input_array, min_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            min_edge = min._mt_edge or edge_of(min)
+            if input_edge is not None or min_edge is not None:
+                node = nodes.ClampMinBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, min_edge or None)
+                node.kept = (save(min), save(input))
+        kind = input._mt_kind
+        if kind and kind is min._mt_kind and not state.interceptors:
+            try:
+                array = _clamp_min_Tensor_kernels.direct(input_array, min_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, min)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, min)
         return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clamp_min_Tensor, input, min, out=out)
 
 
 def clamp_min(input, min, *, out=None):
@@ -409,13 +364,10 @@ def clamp_min(input, min, *, out=None):
     clamp_min(Tensor self, Scalar min) -> Tensor
     clamp_min(input, min, *, out=None)
     """
-    try:
-        if isinstance(min, Tensor):
-            return clamp_min_Tensor(input, min, out=out)
-        if as_operand(min) is not None:
-            return clamp_min_default(input, min, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out}) from None
+    if isinstance(min, Tensor):
+        return clamp_min_Tensor(input, min, out=out)
+    if as_operand(min) is not None:
+        return clamp_min_default(input, min, out=out)
     return raise_no_overload(clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out})
 
 
@@ -426,26 +378,23 @@ def clamp_min__Tensor(input, min):
     try:
         input_array = input._mt_array
         min_array = min._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_min__Tensor, input, min)
-    node = None
-    if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        min_edge = min._mt_edge or edge_of(min)
-        if input_edge is not None or min_edge is not None:
-            check_inplace(input)
-            node = nodes.ClampMinBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, min_edge or None)
-            node.kept = (save(min), save_copy(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            min_edge = min._mt_edge or edge_of(min)
+            if input_edge is not None or min_edge is not None:
+                check_inplace(input)
+                node = nodes.ClampMinBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, min_edge or None)
+                node.kept = (save(min), save_copy(input))
         _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, clamp_min__Tensor, input, min)
 
 
 def clamp_min_(input, min):
@@ -453,13 +402,10 @@ def clamp_min_(input, min):
     clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
     clamp_min_(input, min)
     """
-    try:
-        if isinstance(min, Tensor):
-            return clamp_min__Tensor(input, min)
-        if as_operand(min) is not None:
-            return clamp_min__default(input, min)
-    except CALL_ERRORS as error:
-        raise explained(error, clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {}) from None
+    if isinstance(min, Tensor):
+        return clamp_min__Tensor(input, min)
+    if as_operand(min) is not None:
+        return clamp_min__default(input, min)
     return raise_no_overload(clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {})
 
 
@@ -471,19 +417,13 @@ def clamp_min_Tensor_out(input, min, *, out):
         input_array = input._mt_array
         min_array = min._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
-    if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("clamp_min", input, min, out)
-    try:
+        if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("clamp_min", input, min, out)
         adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_clamp_max_default_kernels = kernel_table("clamp_max")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, clamp_min_Tensor_out, input, min, out=out)
 
 
 def clamp_max_default(input, max, *, out=None):
@@ -495,27 +435,18 @@ def clamp_max_default(input, max, *, out=None):
     try:
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp_max", "max", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_max_default, input, max, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_max_default, input, max, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ClampMaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.max = max
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ClampMaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.max = max
+                node.kept = (save(input),)
         return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clamp_max_default, input, max, out=out)
 
 
 def clamp_max__default(input, max):
@@ -525,32 +456,23 @@ def clamp_max__default(input, max):
     try:
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp_max_", "max", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_max__default, input, max)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_max__default, input, max)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ClampMaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.max = max
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ClampMaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.max = max
+                node.kept = (save_copy(input),)
         _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, clamp_max__default, input, max)
 
 
 def clamp_max_default_out(input, max, *, out):
@@ -560,24 +482,15 @@ def clamp_max_default_out(input, max, *, out):
     try:
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp_max", "max", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clamp_max_default_out, input, max, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_max_default_out, input, max, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("clamp_max", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("clamp_max", input, out)
         adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, clamp_max_default_out, (clamp_max_default_out,), (input, max), {}) from None
-    mark_written(out)
-    return out
-
-
-_clamp_max_Tensor_kernels = kernel_table("clamp_max.Tensor")
+        return failed(error, clamp_max_default_out, input, max, out=out)
 
 
 def clamp_max_Tensor(input, max, *, out=None):
@@ -589,40 +502,37 @@ def clamp_max_Tensor(input, max, *, out=None):
     try:
         input_array = input._mt_array
         max_array = max._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_max_Tensor, input, max, out=out)
-    node = None
-    if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        max_edge = max._mt_edge or edge_of(max)
-        if input_edge is not None or max_edge is not None:
-            node = nodes.ClampMaxBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, max_edge or None)
-            node.kept = (save(max), save(input))
-    kind = input._mt_kind
-    if kind and kind is max._mt_kind and not state.interceptors:
-        try:
-            array = _clamp_max_Tensor_kernels.direct(input_array, max_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            max_edge = max._mt_edge or edge_of(max)
+            if input_edge is not None or max_edge is not None:
+                node = nodes.ClampMaxBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, max_edge or None)
+                node.kept = (save(max), save(input))
+        kind = input._mt_kind
+        if kind and kind is max._mt_kind and not state.interceptors:
+            try:
+                array = _clamp_max_Tensor_kernels.direct(input_array, max_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, max)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, max)
         return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clamp_max_Tensor, input, max, out=out)
 
 
 def clamp_max(input, max, *, out=None):
@@ -630,13 +540,10 @@ def clamp_max(input, max, *, out=None):
     clamp_max(Tensor self, Scalar max) -> Tensor
     clamp_max(input, max, *, out=None)
     """
-    try:
-        if isinstance(max, Tensor):
-            return clamp_max_Tensor(input, max, out=out)
-        if as_operand(max) is not None:
-            return clamp_max_default(input, max, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out}) from None
+    if isinstance(max, Tensor):
+        return clamp_max_Tensor(input, max, out=out)
+    if as_operand(max) is not None:
+        return clamp_max_default(input, max, out=out)
     return raise_no_overload(clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out})
 
 
@@ -647,26 +554,23 @@ def clamp_max__Tensor(input, max):
     try:
         input_array = input._mt_array
         max_array = max._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_max__Tensor, input, max)
-    node = None
-    if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        max_edge = max._mt_edge or edge_of(max)
-        if input_edge is not None or max_edge is not None:
-            check_inplace(input)
-            node = nodes.ClampMaxBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, max_edge or None)
-            node.kept = (save(max), save_copy(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            max_edge = max._mt_edge or edge_of(max)
+            if input_edge is not None or max_edge is not None:
+                check_inplace(input)
+                node = nodes.ClampMaxBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, max_edge or None)
+                node.kept = (save(max), save_copy(input))
         _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, clamp_max__Tensor, input, max)
 
 
 def clamp_max_(input, max):
@@ -674,13 +578,10 @@ def clamp_max_(input, max):
     clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
     clamp_max_(input, max)
     """
-    try:
-        if isinstance(max, Tensor):
-            return clamp_max__Tensor(input, max)
-        if as_operand(max) is not None:
-            return clamp_max__default(input, max)
-    except CALL_ERRORS as error:
-        raise explained(error, clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {}) from None
+    if isinstance(max, Tensor):
+        return clamp_max__Tensor(input, max)
+    if as_operand(max) is not None:
+        return clamp_max__default(input, max)
     return raise_no_overload(clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {})
 
 
@@ -692,19 +593,13 @@ def clamp_max_Tensor_out(input, max, *, out):
         input_array = input._mt_array
         max_array = max._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
-    if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("clamp_max", input, max, out)
-    try:
+        if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("clamp_max", input, max, out)
         adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_maximum_kernels = kernel_table("maximum")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, clamp_max_Tensor_out, input, max, out=out)
 
 
 def maximum(input, other, *, out=None):
@@ -716,40 +611,39 @@ def maximum(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(maximum, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.MaximumBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _maximum_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.MaximumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _maximum_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, maximum, input, other, out=out)
 
 
 def maximum_out(input, other, *, out):
@@ -760,19 +654,13 @@ def maximum_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(maximum_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("maximum", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("maximum", input, other, out)
         adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_minimum_kernels = kernel_table("minimum")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, maximum_out, input, other, out=out)
 
 
 def minimum(input, other, *, out=None):
@@ -784,40 +672,39 @@ def minimum(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(minimum, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.MinimumBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _minimum_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.MinimumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _minimum_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, minimum, input, other, out=out)
 
 
 def minimum_out(input, other, *, out):
@@ -828,19 +715,13 @@ def minimum_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(minimum_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("minimum", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("minimum", input, other, out)
         adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_fmax_kernels = kernel_table("fmax")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, minimum_out, input, other, out=out)
 
 
 def fmax(input, other, *, out=None):
@@ -852,40 +733,39 @@ def fmax(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmax, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.FmaxBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _fmax_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.FmaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _fmax_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_fmax_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, fmax, input, other, out=out)
 
 
 def fmax_out(input, other, *, out):
@@ -896,19 +776,13 @@ def fmax_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmax_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fmax", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fmax", input, other, out)
         adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_fmin_kernels = kernel_table("fmin")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, fmax_out, input, other, out=out)
 
 
 def fmin(input, other, *, out=None):
@@ -920,40 +794,39 @@ def fmin(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmin, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.FminBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _fmin_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.FminBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _fmin_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_fmin_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, fmin, input, other, out=out)
 
 
 def fmin_out(input, other, *, out):
@@ -964,19 +837,13 @@ def fmin_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(fmin_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fmin", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fmin", input, other, out)
         adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_eq_Tensor_kernels = kernel_table("eq.Tensor")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, fmin_out, input, other, out=out)
 
 
 def eq_Tensor(input, other, *, out=None):
@@ -988,12 +855,9 @@ def eq_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(eq_Tensor, input, other, out=out)
-    try:
         return wrap(_eq_Tensor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, eq_Tensor, input, other, out=out)
 
 
 def eq__Tensor(input, other):
@@ -1003,26 +867,25 @@ def eq__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(eq__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.EqBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.EqBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
         _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, eq__Tensor, input, other)
 
 
 def eq_Tensor_out(input, other, *, out):
@@ -1033,17 +896,11 @@ def eq_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(eq_Tensor_out, input, other, out=out)
-    try:
         adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_eq_Scalar_kernels = kernel_table("eq.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, eq_Tensor_out, input, other, out=out)
 
 
 def eq_Scalar(input, other, *, out=None):
@@ -1055,16 +912,10 @@ def eq_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "eq", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, eq_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(eq_Scalar, input, other, out=out)
-    try:
         return wrap(_eq_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, eq_Scalar, input, other, out=out)
 
 
 def eq(input, other, *, out=None):
@@ -1072,13 +923,10 @@ def eq(input, other, *, out=None):
     eq.Scalar(Tensor self, Scalar other) -> Tensor
     eq(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return eq_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return eq_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return eq_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return eq_Scalar(input, other, out=out)
     return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
 
 
@@ -1087,13 +935,10 @@ def eq_operator(input, other, out=None):
     eq.Scalar(Tensor self, Scalar other) -> Tensor
     eq(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return eq_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return eq_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return eq_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return eq_Scalar(input, other, out=out)
     return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
 
 
@@ -1104,30 +949,21 @@ def eq__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "eq_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, eq__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(eq__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.EqBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.EqBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, eq__Scalar, input, other)
 
 
 def eq_(input, other):
@@ -1135,13 +971,10 @@ def eq_(input, other):
     eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     eq_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return eq__Tensor(input, other)
-        if as_operand(other) is not None:
-            return eq__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, eq_, (eq__Tensor, eq__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return eq__Tensor(input, other)
+    if as_operand(other) is not None:
+        return eq__Scalar(input, other)
     return raise_no_overload(eq_, (eq__Tensor, eq__Scalar), (input, other), {})
 
 
@@ -1152,22 +985,13 @@ def eq_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "eq", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, eq_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(eq_Scalar_out, input, other, out=out)
-    try:
         adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, eq_Scalar_out, (eq_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_ne_Tensor_kernels = kernel_table("ne.Tensor")
+        return failed(error, eq_Scalar_out, input, other, out=out)
 
 
 def ne_Tensor(input, other, *, out=None):
@@ -1179,12 +1003,9 @@ def ne_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(ne_Tensor, input, other, out=out)
-    try:
         return wrap(_ne_Tensor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, ne_Tensor, input, other, out=out)
 
 
 def ne__Tensor(input, other):
@@ -1194,26 +1015,25 @@ def ne__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(ne__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.NeBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.NeBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
         _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, ne__Tensor, input, other)
 
 
 def ne_Tensor_out(input, other, *, out):
@@ -1224,17 +1044,11 @@ def ne_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ne_Tensor_out, input, other, out=out)
-    try:
         adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_ne_Scalar_kernels = kernel_table("ne.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, ne_Tensor_out, input, other, out=out)
 
 
 def ne_Scalar(input, other, *, out=None):
@@ -1246,16 +1060,10 @@ def ne_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ne", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ne_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(ne_Scalar, input, other, out=out)
-    try:
         return wrap(_ne_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, ne_Scalar, input, other, out=out)
 
 
 def ne(input, other, *, out=None):
@@ -1263,13 +1071,10 @@ def ne(input, other, *, out=None):
     ne.Scalar(Tensor self, Scalar other) -> Tensor
     ne(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return ne_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return ne_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return ne_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return ne_Scalar(input, other, out=out)
     return raise_no_overload(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
 
 
@@ -1278,13 +1083,10 @@ def ne_operator(input, other, out=None):
     ne.Scalar(Tensor self, Scalar other) -> Tensor
     ne(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return ne_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return ne_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return ne_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return ne_Scalar(input, other, out=out)
     return raise_no_overload(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
 
 
@@ -1295,30 +1097,21 @@ def ne__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ne_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ne__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(ne__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.NeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.NeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, ne__Scalar, input, other)
 
 
 def ne_(input, other):
@@ -1326,13 +1119,10 @@ def ne_(input, other):
     ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     ne_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return ne__Tensor(input, other)
-        if as_operand(other) is not None:
-            return ne__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, ne_, (ne__Tensor, ne__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return ne__Tensor(input, other)
+    if as_operand(other) is not None:
+        return ne__Scalar(input, other)
     return raise_no_overload(ne_, (ne__Tensor, ne__Scalar), (input, other), {})
 
 
@@ -1343,22 +1133,13 @@ def ne_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ne", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ne_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ne_Scalar_out, input, other, out=out)
-    try:
         adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, ne_Scalar_out, (ne_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_lt_Tensor_kernels = kernel_table("lt.Tensor")
+        return failed(error, ne_Scalar_out, input, other, out=out)
 
 
 def lt_Tensor(input, other, *, out=None):
@@ -1370,12 +1151,9 @@ def lt_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(lt_Tensor, input, other, out=out)
-    try:
         return wrap(_lt_Tensor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, lt_Tensor, input, other, out=out)
 
 
 def lt__Tensor(input, other):
@@ -1385,26 +1163,25 @@ def lt__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(lt__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.LtBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.LtBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
         _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, lt__Tensor, input, other)
 
 
 def lt_Tensor_out(input, other, *, out):
@@ -1415,17 +1192,11 @@ def lt_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(lt_Tensor_out, input, other, out=out)
-    try:
         adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_lt_Scalar_kernels = kernel_table("lt.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, lt_Tensor_out, input, other, out=out)
 
 
 def lt_Scalar(input, other, *, out=None):
@@ -1437,16 +1208,10 @@ def lt_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "lt", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lt_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(lt_Scalar, input, other, out=out)
-    try:
         return wrap(_lt_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, lt_Scalar, input, other, out=out)
 
 
 def lt(input, other, *, out=None):
@@ -1454,13 +1219,10 @@ def lt(input, other, *, out=None):
     lt.Scalar(Tensor self, Scalar other) -> Tensor
     lt(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return lt_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return lt_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return lt_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return lt_Scalar(input, other, out=out)
     return raise_no_overload(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
 
 
@@ -1469,13 +1231,10 @@ def lt_operator(input, other, out=None):
     lt.Scalar(Tensor self, Scalar other) -> Tensor
     lt(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return lt_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return lt_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return lt_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return lt_Scalar(input, other, out=out)
     return raise_no_overload(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
 
 
@@ -1486,30 +1245,21 @@ def lt__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "lt_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lt__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(lt__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LtBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LtBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, lt__Scalar, input, other)
 
 
 def lt_(input, other):
@@ -1517,13 +1267,10 @@ def lt_(input, other):
     lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     lt_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return lt__Tensor(input, other)
-        if as_operand(other) is not None:
-            return lt__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, lt_, (lt__Tensor, lt__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return lt__Tensor(input, other)
+    if as_operand(other) is not None:
+        return lt__Scalar(input, other)
     return raise_no_overload(lt_, (lt__Tensor, lt__Scalar), (input, other), {})
 
 
@@ -1534,22 +1281,13 @@ def lt_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "lt", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lt_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(lt_Scalar_out, input, other, out=out)
-    try:
         adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, lt_Scalar_out, (lt_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_le_Tensor_kernels = kernel_table("le.Tensor")
+        return failed(error, lt_Scalar_out, input, other, out=out)
 
 
 def le_Tensor(input, other, *, out=None):
@@ -1561,12 +1299,9 @@ def le_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(le_Tensor, input, other, out=out)
-    try:
         return wrap(_le_Tensor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, le_Tensor, input, other, out=out)
 
 
 def le__Tensor(input, other):
@@ -1576,26 +1311,25 @@ def le__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(le__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.LeBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.LeBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
         _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, le__Tensor, input, other)
 
 
 def le_Tensor_out(input, other, *, out):
@@ -1606,17 +1340,11 @@ def le_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(le_Tensor_out, input, other, out=out)
-    try:
         adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_le_Scalar_kernels = kernel_table("le.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, le_Tensor_out, input, other, out=out)
 
 
 def le_Scalar(input, other, *, out=None):
@@ -1628,16 +1356,10 @@ def le_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "le", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, le_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(le_Scalar, input, other, out=out)
-    try:
         return wrap(_le_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, le_Scalar, input, other, out=out)
 
 
 def le(input, other, *, out=None):
@@ -1645,13 +1367,10 @@ def le(input, other, *, out=None):
     le.Scalar(Tensor self, Scalar other) -> Tensor
     le(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return le_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return le_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, le, (le_Tensor, le_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return le_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return le_Scalar(input, other, out=out)
     return raise_no_overload(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
 
 
@@ -1660,13 +1379,10 @@ def le_operator(input, other, out=None):
     le.Scalar(Tensor self, Scalar other) -> Tensor
     le(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return le_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return le_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, le, (le_Tensor, le_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return le_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return le_Scalar(input, other, out=out)
     return raise_no_overload(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
 
 
@@ -1677,30 +1393,21 @@ def le__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "le_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, le__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(le__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, le__Scalar, input, other)
 
 
 def le_(input, other):
@@ -1708,13 +1415,10 @@ def le_(input, other):
     le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     le_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return le__Tensor(input, other)
-        if as_operand(other) is not None:
-            return le__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, le_, (le__Tensor, le__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return le__Tensor(input, other)
+    if as_operand(other) is not None:
+        return le__Scalar(input, other)
     return raise_no_overload(le_, (le__Tensor, le__Scalar), (input, other), {})
 
 
@@ -1725,22 +1429,13 @@ def le_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "le", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, le_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(le_Scalar_out, input, other, out=out)
-    try:
         adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, le_Scalar_out, (le_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_gt_Tensor_kernels = kernel_table("gt.Tensor")
+        return failed(error, le_Scalar_out, input, other, out=out)
 
 
 def gt_Tensor(input, other, *, out=None):
@@ -1752,12 +1447,9 @@ def gt_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(gt_Tensor, input, other, out=out)
-    try:
         return wrap(_gt_Tensor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, gt_Tensor, input, other, out=out)
 
 
 def gt__Tensor(input, other):
@@ -1767,26 +1459,25 @@ def gt__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(gt__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.GtBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.GtBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
         _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, gt__Tensor, input, other)
 
 
 def gt_Tensor_out(input, other, *, out):
@@ -1797,17 +1488,11 @@ def gt_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(gt_Tensor_out, input, other, out=out)
-    try:
         adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_gt_Scalar_kernels = kernel_table("gt.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, gt_Tensor_out, input, other, out=out)
 
 
 def gt_Scalar(input, other, *, out=None):
@@ -1819,16 +1504,10 @@ def gt_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "gt", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gt_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(gt_Scalar, input, other, out=out)
-    try:
         return wrap(_gt_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, gt_Scalar, input, other, out=out)
 
 
 def gt(input, other, *, out=None):
@@ -1836,13 +1515,10 @@ def gt(input, other, *, out=None):
     gt.Scalar(Tensor self, Scalar other) -> Tensor
     gt(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return gt_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return gt_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return gt_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return gt_Scalar(input, other, out=out)
     return raise_no_overload(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
 
 
@@ -1851,13 +1527,10 @@ def gt_operator(input, other, out=None):
     gt.Scalar(Tensor self, Scalar other) -> Tensor
     gt(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return gt_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return gt_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return gt_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return gt_Scalar(input, other, out=out)
     return raise_no_overload(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
 
 
@@ -1868,30 +1541,21 @@ def gt__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "gt_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gt__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(gt__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.GtBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.GtBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, gt__Scalar, input, other)
 
 
 def gt_(input, other):
@@ -1899,13 +1563,10 @@ def gt_(input, other):
     gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     gt_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return gt__Tensor(input, other)
-        if as_operand(other) is not None:
-            return gt__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, gt_, (gt__Tensor, gt__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return gt__Tensor(input, other)
+    if as_operand(other) is not None:
+        return gt__Scalar(input, other)
     return raise_no_overload(gt_, (gt__Tensor, gt__Scalar), (input, other), {})
 
 
@@ -1916,22 +1577,13 @@ def gt_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "gt", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gt_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(gt_Scalar_out, input, other, out=out)
-    try:
         adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, gt_Scalar_out, (gt_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_ge_Tensor_kernels = kernel_table("ge.Tensor")
+        return failed(error, gt_Scalar_out, input, other, out=out)
 
 
 def ge_Tensor(input, other, *, out=None):
@@ -1943,12 +1595,9 @@ def ge_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(ge_Tensor, input, other, out=out)
-    try:
         return wrap(_ge_Tensor_kernels[type(input_array)](input_array, other_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, ge_Tensor, input, other, out=out)
 
 
 def ge__Tensor(input, other):
@@ -1958,26 +1607,25 @@ def ge__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(ge__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.GeBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.GeBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
         _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, ge__Tensor, input, other)
 
 
 def ge_Tensor_out(input, other, *, out):
@@ -1988,17 +1636,11 @@ def ge_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ge_Tensor_out, input, other, out=out)
-    try:
         adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_ge_Scalar_kernels = kernel_table("ge.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, ge_Tensor_out, input, other, out=out)
 
 
 def ge_Scalar(input, other, *, out=None):
@@ -2010,16 +1652,10 @@ def ge_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ge", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ge_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(ge_Scalar, input, other, out=out)
-    try:
         return wrap(_ge_Scalar_kernels[type(input_array)](input_array, other))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, ge_Scalar, input, other, out=out)
 
 
 def ge(input, other, *, out=None):
@@ -2027,13 +1663,10 @@ def ge(input, other, *, out=None):
     ge.Scalar(Tensor self, Scalar other) -> Tensor
     ge(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return ge_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return ge_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return ge_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return ge_Scalar(input, other, out=out)
     return raise_no_overload(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
 
 
@@ -2042,13 +1675,10 @@ def ge_operator(input, other, out=None):
     ge.Scalar(Tensor self, Scalar other) -> Tensor
     ge(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return ge_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return ge_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return ge_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return ge_Scalar(input, other, out=out)
     return raise_no_overload(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
 
 
@@ -2059,30 +1689,21 @@ def ge__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ge_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ge__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(ge__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.GeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.GeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, ge__Scalar, input, other)
 
 
 def ge_(input, other):
@@ -2090,13 +1711,10 @@ def ge_(input, other):
     ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     ge_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return ge__Tensor(input, other)
-        if as_operand(other) is not None:
-            return ge__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, ge_, (ge__Tensor, ge__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return ge__Tensor(input, other)
+    if as_operand(other) is not None:
+        return ge__Scalar(input, other)
     return raise_no_overload(ge_, (ge__Tensor, ge__Scalar), (input, other), {})
 
 
@@ -2107,22 +1725,13 @@ def ge_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ge", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ge_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ge_Scalar_out, input, other, out=out)
-    try:
         adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, ge_Scalar_out, (ge_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_isnan_kernels = kernel_table("isnan")
+        return failed(error, ge_Scalar_out, input, other, out=out)
 
 
 def isnan(input):
@@ -2131,15 +1740,9 @@ def isnan(input):
         return call(isnan, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(isnan, input)
-    try:
         return wrap(_isnan_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_isinf_kernels = kernel_table("isinf")
+    except CALL_ERRORS as error:
+        return failed(error, isnan, input)
 
 
 def isinf(input):
@@ -2148,12 +1751,9 @@ def isinf(input):
         return call(isinf, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(isinf, input)
-    try:
         return wrap(_isinf_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, isinf, input)
 
 
 def isfinite(input):
@@ -2165,9 +1765,6 @@ def isfinite(input):
     return composite_comparison.isfinite(input)
 
 
-_isposinf_kernels = kernel_table("isposinf")
-
-
 def isposinf(input, *, out=None):
     """isposinf(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(isposinf, input):
@@ -2176,12 +1773,9 @@ def isposinf(input, *, out=None):
         return isposinf_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(isposinf, input, out=out)
-    try:
         return wrap(_isposinf_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, isposinf, input, out=out)
 
 
 def isposinf_out(input, *, out):
@@ -2191,17 +1785,11 @@ def isposinf_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(isposinf_out, input, out=out)
-    try:
         adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_isneginf_kernels = kernel_table("isneginf")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, isposinf_out, input, out=out)
 
 
 def isneginf(input, *, out=None):
@@ -2212,12 +1800,9 @@ def isneginf(input, *, out=None):
         return isneginf_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(isneginf, input, out=out)
-    try:
         return wrap(_isneginf_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, isneginf, input, out=out)
 
 
 def isneginf_out(input, *, out):
@@ -2227,17 +1812,11 @@ def isneginf_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(isneginf_out, input, out=out)
-    try:
         adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_signbit_kernels = kernel_table("signbit")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, isneginf_out, input, out=out)
 
 
 def signbit(input, *, out=None):
@@ -2248,12 +1827,9 @@ def signbit(input, *, out=None):
         return signbit_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(signbit, input, out=out)
-    try:
         return wrap(_signbit_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, signbit, input, out=out)
 
 
 def signbit_out(input, *, out):
@@ -2263,17 +1839,11 @@ def signbit_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(signbit_out, input, out=out)
-    try:
         adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_where_self_kernels = kernel_table("where.self")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, signbit_out, input, out=out)
 
 
 def where_self(condition, input, other, *, out=None):
@@ -2286,21 +1856,20 @@ def where_self(condition, input, other, *, out=None):
         condition_array = condition._mt_array
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(where_self, condition, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.WhereBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(condition),)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.WhereBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(condition),)
         return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, where_self, condition, input, other, out=out)
 
 
 def where_self_out(condition, input, other, *, out):
@@ -2312,18 +1881,15 @@ def where_self_out(condition, input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(where_self_out, condition, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("where", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("where", input, other, out)
         adopt_result(
             out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, where_self_out, condition, input, other, out=out)
 
 
 def where_ScalarSelf(condition, input, other):
@@ -2331,18 +1897,13 @@ def where_ScalarSelf(condition, input, other):
     if state.interceptors and intercepts(where_ScalarSelf, condition, other):
         return call(where_ScalarSelf, condition, input, other)
     try:
-        if not isinstance(condition, Tensor):
-            return raise_bad_argument(where_ScalarSelf, condition, input, other)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(where_ScalarSelf, condition, input, other)
+        if not (isinstance(condition, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "where", "input", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, where_ScalarSelf, condition, input, other)
-    try:
         return ops.where(condition, element_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, where_ScalarSelf, (where_ScalarSelf,), (condition, input, other), {}) from None
+        return failed(error, where_ScalarSelf, condition, input, other)
 
 
 def where_ScalarOther(condition, input, other):
@@ -2350,18 +1911,13 @@ def where_ScalarOther(condition, input, other):
     if state.interceptors and intercepts(where_ScalarOther, condition, input):
         return call(where_ScalarOther, condition, input, other)
     try:
-        if not isinstance(condition, Tensor):
-            return raise_bad_argument(where_ScalarOther, condition, input, other)
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(where_ScalarOther, condition, input, other)
+        if not (isinstance(condition, Tensor) and isinstance(input, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "where", "other", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, where_ScalarOther, condition, input, other)
-    try:
         return ops.where(condition, input, element_beside(other, input))
     except CALL_ERRORS as error:
-        raise explained(error, where_ScalarOther, (where_ScalarOther,), (condition, input, other), {}) from None
+        return failed(error, where_ScalarOther, condition, input, other)
 
 
 def where_Scalar(condition, input, other):
@@ -2370,17 +1926,14 @@ def where_Scalar(condition, input, other):
         return call(where_Scalar, condition, input, other)
     try:
         if not isinstance(condition, Tensor):
-            return raise_bad_argument(where_Scalar, condition, input, other)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "where", "input", 2)
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "where", "other", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, where_Scalar, condition, input, other)
-    try:
         return composite_comparison.where_scalar(condition, input, other)
     except CALL_ERRORS as error:
-        raise explained(error, where_Scalar, (where_Scalar,), (condition, input, other), {}) from None
+        return failed(error, where_Scalar, condition, input, other)
 
 
 def where_default(condition):
@@ -2402,34 +1955,22 @@ def where(condition, input=..., other=..., *, out=None):
     where(condition, input, other)
     where(condition)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return where_self(condition, input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-            return where_ScalarSelf(condition, input, other)
-        if isinstance(input, Tensor) and as_operand(other) is not None and out is None:
-            return where_ScalarOther(condition, input, other)
-        if as_operand(input) is not None and as_operand(other) is not None and out is None:
-            return where_Scalar(condition, input, other)
-        if input is ... and other is ... and out is None:
-            return where_default(condition)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            where,
-            (where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default),
-            (condition, input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return where_self(condition, input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+        return where_ScalarSelf(condition, input, other)
+    if isinstance(input, Tensor) and as_operand(other) is not None and out is None:
+        return where_ScalarOther(condition, input, other)
+    if as_operand(input) is not None and as_operand(other) is not None and out is None:
+        return where_Scalar(condition, input, other)
+    if input is ... and other is ... and out is None:
+        return where_default(condition)
     return raise_no_overload(
         where,
         (where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default),
         (condition, input, other),
         {"out": out},
     )
-
-
-_masked_fill_Scalar_kernels = kernel_table("masked_fill.Scalar")
 
 
 def masked_fill_Scalar(input, mask, value):
@@ -2439,27 +1980,18 @@ def masked_fill_Scalar(input, mask, value):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "masked_fill", "value", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, masked_fill_Scalar, input, mask, value)
-    try:
         input_array = input._mt_array
         mask_array = mask._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_fill_Scalar, input, mask, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaskedFillBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(mask),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaskedFillBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(mask),)
         return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, masked_fill_Scalar, input, mask, value)
 
 
 def masked_fill__Scalar(input, mask, value):
@@ -2469,35 +2001,23 @@ def masked_fill__Scalar(input, mask, value):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "masked_fill_", "value", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, masked_fill__Scalar, input, mask, value)
-    try:
         input_array = input._mt_array
         mask_array = mask._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_fill__Scalar, input, mask, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.MaskedFillBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(mask),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.MaskedFillBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(mask),)
         _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_masked_fill_Tensor_kernels = kernel_table("masked_fill.Tensor")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, masked_fill__Scalar, input, mask, value)
 
 
 def masked_fill_Tensor(input, mask, value):
@@ -2508,21 +2028,20 @@ def masked_fill_Tensor(input, mask, value):
         input_array = input._mt_array
         mask_array = mask._mt_array
         value_array = value._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_fill_Tensor, input, mask, value)
-    node = None
-    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        value_edge = value._mt_edge or edge_of(value)
-        if input_edge is not None or value_edge is not None:
-            node = nodes.MaskedFillBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, value_edge or None)
-            node.kept = (save(mask),)
-    try:
+        node = None
+        if (input._mt_edge is not None or value._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            value_edge = value._mt_edge or edge_of(value)
+            if input_edge is not None or value_edge is not None:
+                node = nodes.MaskedFillBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, value_edge or None)
+                node.kept = (save(mask),)
         return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, masked_fill_Tensor, input, mask, value)
 
 
 def masked_fill(input, mask, value):
@@ -2530,15 +2049,10 @@ def masked_fill(input, mask, value):
     masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
     masked_fill(input, mask, value)
     """
-    try:
-        if isinstance(value, Tensor):
-            return masked_fill_Tensor(input, mask, value)
-        if as_operand(value) is not None:
-            return masked_fill_Scalar(input, mask, value)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, masked_fill, (masked_fill_Tensor, masked_fill_Scalar), (input, mask, value), {}
-        ) from None
+    if isinstance(value, Tensor):
+        return masked_fill_Tensor(input, mask, value)
+    if as_operand(value) is not None:
+        return masked_fill_Scalar(input, mask, value)
     return raise_no_overload(masked_fill, (masked_fill_Tensor, masked_fill_Scalar), (input, mask, value), {})
 
 
@@ -2550,26 +2064,25 @@ def masked_fill__Tensor(input, mask, value):
         input_array = input._mt_array
         mask_array = mask._mt_array
         value_array = value._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_fill__Tensor, input, mask, value)
-    node = None
-    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        value_edge = value._mt_edge or edge_of(value)
-        if input_edge is not None or value_edge is not None:
-            check_inplace(input)
-            node = nodes.MaskedFillBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, value_edge or None)
-            node.kept = (save(mask),)
-    try:
+        node = None
+        if (input._mt_edge is not None or value._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            value_edge = value._mt_edge or edge_of(value)
+            if input_edge is not None or value_edge is not None:
+                check_inplace(input)
+                node = nodes.MaskedFillBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, value_edge or None)
+                node.kept = (save(mask),)
         _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, masked_fill__Tensor, input, mask, value)
 
 
 def masked_fill_(input, mask, value):
@@ -2577,15 +2090,10 @@ def masked_fill_(input, mask, value):
     masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
     masked_fill_(input, mask, value)
     """
-    try:
-        if isinstance(value, Tensor):
-            return masked_fill__Tensor(input, mask, value)
-        if as_operand(value) is not None:
-            return masked_fill__Scalar(input, mask, value)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), (input, mask, value), {}
-        ) from None
+    if isinstance(value, Tensor):
+        return masked_fill__Tensor(input, mask, value)
+    if as_operand(value) is not None:
+        return masked_fill__Scalar(input, mask, value)
     return raise_no_overload(masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), (input, mask, value), {})
 
 
@@ -2597,17 +2105,14 @@ def clip_default(input, min=None, max=None, *, out=None):
         return clip_default_out(input, min, max, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(clip_default, input, min, max, out=out)
+            raise NotATensor
         if min is not None and type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clip", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clip", "max", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clip_default, input, min, max, out=out)
-    try:
         return ops.clamp(input, min, max)
     except CALL_ERRORS as error:
-        raise explained(error, clip_default, (clip_default,), (input, min, max), {}) from None
+        return failed(error, clip_default, input, min, max, out=out)
 
 
 def clip__default(input, min=None, max=None):
@@ -2616,14 +2121,14 @@ def clip__default(input, min=None, max=None):
         return call(clip__default, input, min, max)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(clip__default, input, min, max)
+            raise NotATensor
         if min is not None and type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clip_", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clip_", "max", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clip__default, input, min, max)
-    return input.clamp_(min, max)
+        return input.clamp_(min, max)
+    except CALL_ERRORS as error:
+        return failed(error, clip__default, input, min, max)
 
 
 def clip_default_out(input, min=None, max=None, *, out):
@@ -2631,19 +2136,17 @@ def clip_default_out(input, min=None, max=None, *, out):
     if state.interceptors and intercepts(clip_default_out, input, out):
         return call(clip_default_out, input, min, max, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(clip_default_out, input, min, max, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(clip_default_out, input, min, max, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if min is not None and type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clip", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clip", "max", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, clip_default_out, input, min, max, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("clip", input, out)
-    return ops.clamp(input, min, max, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("clip", input, out)
+        return ops.clamp(input, min, max, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, clip_default_out, input, min, max, out=out)
 
 
 def clip_Tensor(input, min=None, max=None, *, out=None):
@@ -2652,11 +2155,11 @@ def clip_Tensor(input, min=None, max=None, *, out=None):
         return call(clip_Tensor, input, min, max, out=out)
     if out is not None:
         return clip_Tensor_out(input, min, max, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(clip_Tensor, input, min, max, out=out)
-    if min is not None and not isinstance(min, Tensor):
-        return raise_bad_argument(clip_Tensor, input, min, max, out=out)
-    if max is not None and not isinstance(max, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and (min is None or isinstance(min, Tensor))
+        and (max is None or isinstance(max, Tensor))
+    ):
         return raise_bad_argument(clip_Tensor, input, min, max, out=out)
     return ops.clamp(input, min, max)
 
@@ -2666,13 +2169,10 @@ def clip(input, min=None, max=None, *, out=None):
     clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
     clip(input, min=None, max=None, *, out=None)
     """
-    try:
-        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
-            return clip_Tensor(input, min, max, out=out)
-        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
-            return clip_default(input, min, max, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, clip, (clip_Tensor, clip_default), (input, min, max), {"out": out}) from None
+    if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+        return clip_Tensor(input, min, max, out=out)
+    if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+        return clip_default(input, min, max, out=out)
     return raise_no_overload(clip, (clip_Tensor, clip_default), (input, min, max), {"out": out})
 
 
@@ -2680,11 +2180,11 @@ def clip__Tensor(input, min=None, max=None):
     """clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(clip__Tensor, input, min, max):
         return call(clip__Tensor, input, min, max)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(clip__Tensor, input, min, max)
-    if min is not None and not isinstance(min, Tensor):
-        return raise_bad_argument(clip__Tensor, input, min, max)
-    if max is not None and not isinstance(max, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and (min is None or isinstance(min, Tensor))
+        and (max is None or isinstance(max, Tensor))
+    ):
         return raise_bad_argument(clip__Tensor, input, min, max)
     return input.clamp_(min, max)
 
@@ -2694,13 +2194,10 @@ def clip_(input, min=None, max=None):
     clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
     clip_(input, min=None, max=None)
     """
-    try:
-        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
-            return clip__Tensor(input, min, max)
-        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
-            return clip__default(input, min, max)
-    except CALL_ERRORS as error:
-        raise explained(error, clip_, (clip__Tensor, clip__default), (input, min, max), {}) from None
+    if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+        return clip__Tensor(input, min, max)
+    if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+        return clip__default(input, min, max)
     return raise_no_overload(clip_, (clip__Tensor, clip__default), (input, min, max), {})
 
 
@@ -2708,13 +2205,12 @@ def clip_Tensor_out(input, min=None, max=None, *, out):
     """clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(clip_Tensor_out, input, min, max, out):
         return call(clip_Tensor_out, input, min, max, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
-    if min is not None and not isinstance(min, Tensor):
-        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
-    if max is not None and not isinstance(max, Tensor):
-        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
-    if not isinstance(out, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and (min is None or isinstance(min, Tensor))
+        and (max is None or isinstance(max, Tensor))
+        and isinstance(out, Tensor)
+    ):
         return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
     refuse_grad("clip", input, min, max, out)
     return ops.clamp(input, min, max, out=out)
@@ -2726,9 +2222,7 @@ def greater_Tensor(input, other, *, out=None):
         return call(greater_Tensor, input, other, out=out)
     if out is not None:
         return greater_Tensor_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_Tensor, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater_Tensor, input, other, out=out)
     return ops.gt(input, other)
 
@@ -2737,9 +2231,7 @@ def greater__Tensor(input, other):
     """greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater__Tensor, input, other):
         return call(greater__Tensor, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater__Tensor, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater__Tensor, input, other)
     return input.gt_(other)
 
@@ -2748,11 +2240,7 @@ def greater_Tensor_out(input, other, *, out):
     """greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater_Tensor_out, input, other, out):
         return call(greater_Tensor_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_Tensor_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(greater_Tensor_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(greater_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater", input, other, out)
@@ -2767,15 +2255,12 @@ def greater_Scalar(input, other, *, out=None):
         return greater_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(greater_Scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, greater_Scalar, input, other, out=out)
-    try:
         return ops.gt(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, greater_Scalar, (greater_Scalar,), (input, other), {}) from None
+        return failed(error, greater_Scalar, input, other, out=out)
 
 
 def greater(input, other, *, out=None):
@@ -2783,13 +2268,10 @@ def greater(input, other, *, out=None):
     greater.Scalar(Tensor self, Scalar other) -> Tensor
     greater(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return greater_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return greater_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return greater_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return greater_Scalar(input, other, out=out)
     return raise_no_overload(greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out})
 
 
@@ -2799,12 +2281,12 @@ def greater__Scalar(input, other):
         return call(greater__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(greater__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, greater__Scalar, input, other)
-    return input.gt_(other)
+        return input.gt_(other)
+    except CALL_ERRORS as error:
+        return failed(error, greater__Scalar, input, other)
 
 
 def greater_(input, other):
@@ -2812,13 +2294,10 @@ def greater_(input, other):
     greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     greater_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return greater__Tensor(input, other)
-        if as_operand(other) is not None:
-            return greater__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, greater_, (greater__Tensor, greater__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return greater__Tensor(input, other)
+    if as_operand(other) is not None:
+        return greater__Scalar(input, other)
     return raise_no_overload(greater_, (greater__Tensor, greater__Scalar), (input, other), {})
 
 
@@ -2827,17 +2306,15 @@ def greater_Scalar_out(input, other, *, out):
     if state.interceptors and intercepts(greater_Scalar_out, input, out):
         return call(greater_Scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(greater_Scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(greater_Scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, greater_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("greater", input, out)
-    return ops.gt(input, other, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("greater", input, out)
+        return ops.gt(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, greater_Scalar_out, input, other, out=out)
 
 
 def greater_equal_Tensor(input, other, *, out=None):
@@ -2846,9 +2323,7 @@ def greater_equal_Tensor(input, other, *, out=None):
         return call(greater_equal_Tensor, input, other, out=out)
     if out is not None:
         return greater_equal_Tensor_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
     return ops.ge(input, other)
 
@@ -2857,9 +2332,7 @@ def greater_equal__Tensor(input, other):
     """greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater_equal__Tensor, input, other):
         return call(greater_equal__Tensor, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal__Tensor, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater_equal__Tensor, input, other)
     return input.ge_(other)
 
@@ -2868,11 +2341,7 @@ def greater_equal_Tensor_out(input, other, *, out):
     """greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(greater_equal_Tensor_out, input, other, out):
         return call(greater_equal_Tensor_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater_equal", input, other, out)
@@ -2887,15 +2356,12 @@ def greater_equal_Scalar(input, other, *, out=None):
         return greater_equal_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(greater_equal_Scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater_equal", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, greater_equal_Scalar, input, other, out=out)
-    try:
         return ops.ge(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, greater_equal_Scalar, (greater_equal_Scalar,), (input, other), {}) from None
+        return failed(error, greater_equal_Scalar, input, other, out=out)
 
 
 def greater_equal(input, other, *, out=None):
@@ -2903,15 +2369,10 @@ def greater_equal(input, other, *, out=None):
     greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
     greater_equal(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return greater_equal_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return greater_equal_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {"out": out}
-        ) from None
+    if isinstance(other, Tensor):
+        return greater_equal_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return greater_equal_Scalar(input, other, out=out)
     return raise_no_overload(greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {"out": out})
 
 
@@ -2921,12 +2382,12 @@ def greater_equal__Scalar(input, other):
         return call(greater_equal__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(greater_equal__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater_equal_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, greater_equal__Scalar, input, other)
-    return input.ge_(other)
+        return input.ge_(other)
+    except CALL_ERRORS as error:
+        return failed(error, greater_equal__Scalar, input, other)
 
 
 def greater_equal_(input, other):
@@ -2934,15 +2395,10 @@ def greater_equal_(input, other):
     greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     greater_equal_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return greater_equal__Tensor(input, other)
-        if as_operand(other) is not None:
-            return greater_equal__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {}
-        ) from None
+    if isinstance(other, Tensor):
+        return greater_equal__Tensor(input, other)
+    if as_operand(other) is not None:
+        return greater_equal__Scalar(input, other)
     return raise_no_overload(greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {})
 
 
@@ -2951,17 +2407,15 @@ def greater_equal_Scalar_out(input, other, *, out):
     if state.interceptors and intercepts(greater_equal_Scalar_out, input, out):
         return call(greater_equal_Scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater_equal", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, greater_equal_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("greater_equal", input, out)
-    return ops.ge(input, other, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("greater_equal", input, out)
+        return ops.ge(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, greater_equal_Scalar_out, input, other, out=out)
 
 
 def less_Tensor(input, other, *, out=None):
@@ -2970,9 +2424,7 @@ def less_Tensor(input, other, *, out=None):
         return call(less_Tensor, input, other, out=out)
     if out is not None:
         return less_Tensor_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_Tensor, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less_Tensor, input, other, out=out)
     return ops.lt(input, other)
 
@@ -2981,9 +2433,7 @@ def less__Tensor(input, other):
     """less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(less__Tensor, input, other):
         return call(less__Tensor, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less__Tensor, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less__Tensor, input, other)
     return input.lt_(other)
 
@@ -2992,11 +2442,7 @@ def less_Tensor_out(input, other, *, out):
     """less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(less_Tensor_out, input, other, out):
         return call(less_Tensor_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_Tensor_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(less_Tensor_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(less_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less", input, other, out)
@@ -3011,15 +2457,12 @@ def less_Scalar(input, other, *, out=None):
         return less_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(less_Scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, less_Scalar, input, other, out=out)
-    try:
         return ops.lt(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, less_Scalar, (less_Scalar,), (input, other), {}) from None
+        return failed(error, less_Scalar, input, other, out=out)
 
 
 def less(input, other, *, out=None):
@@ -3027,13 +2470,10 @@ def less(input, other, *, out=None):
     less.Scalar(Tensor self, Scalar other) -> Tensor
     less(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return less_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return less_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, less, (less_Tensor, less_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return less_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return less_Scalar(input, other, out=out)
     return raise_no_overload(less, (less_Tensor, less_Scalar), (input, other), {"out": out})
 
 
@@ -3043,12 +2483,12 @@ def less__Scalar(input, other):
         return call(less__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(less__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, less__Scalar, input, other)
-    return input.lt_(other)
+        return input.lt_(other)
+    except CALL_ERRORS as error:
+        return failed(error, less__Scalar, input, other)
 
 
 def less_(input, other):
@@ -3056,13 +2496,10 @@ def less_(input, other):
     less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     less_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return less__Tensor(input, other)
-        if as_operand(other) is not None:
-            return less__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, less_, (less__Tensor, less__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return less__Tensor(input, other)
+    if as_operand(other) is not None:
+        return less__Scalar(input, other)
     return raise_no_overload(less_, (less__Tensor, less__Scalar), (input, other), {})
 
 
@@ -3071,17 +2508,15 @@ def less_Scalar_out(input, other, *, out):
     if state.interceptors and intercepts(less_Scalar_out, input, out):
         return call(less_Scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(less_Scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(less_Scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, less_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("less", input, out)
-    return ops.lt(input, other, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("less", input, out)
+        return ops.lt(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, less_Scalar_out, input, other, out=out)
 
 
 def less_equal_Tensor(input, other, *, out=None):
@@ -3090,9 +2525,7 @@ def less_equal_Tensor(input, other, *, out=None):
         return call(less_equal_Tensor, input, other, out=out)
     if out is not None:
         return less_equal_Tensor_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal_Tensor, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less_equal_Tensor, input, other, out=out)
     return ops.le(input, other)
 
@@ -3101,9 +2534,7 @@ def less_equal__Tensor(input, other):
     """less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(less_equal__Tensor, input, other):
         return call(less_equal__Tensor, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal__Tensor, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less_equal__Tensor, input, other)
     return input.le_(other)
 
@@ -3112,11 +2543,7 @@ def less_equal_Tensor_out(input, other, *, out):
     """less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(less_equal_Tensor_out, input, other, out):
         return call(less_equal_Tensor_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less_equal", input, other, out)
@@ -3131,15 +2558,12 @@ def less_equal_Scalar(input, other, *, out=None):
         return less_equal_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(less_equal_Scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less_equal", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, less_equal_Scalar, input, other, out=out)
-    try:
         return ops.le(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, less_equal_Scalar, (less_equal_Scalar,), (input, other), {}) from None
+        return failed(error, less_equal_Scalar, input, other, out=out)
 
 
 def less_equal(input, other, *, out=None):
@@ -3147,15 +2571,10 @@ def less_equal(input, other, *, out=None):
     less_equal.Scalar(Tensor self, Scalar other) -> Tensor
     less_equal(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return less_equal_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return less_equal_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {"out": out}
-        ) from None
+    if isinstance(other, Tensor):
+        return less_equal_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return less_equal_Scalar(input, other, out=out)
     return raise_no_overload(less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {"out": out})
 
 
@@ -3165,12 +2584,12 @@ def less_equal__Scalar(input, other):
         return call(less_equal__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(less_equal__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less_equal_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, less_equal__Scalar, input, other)
-    return input.le_(other)
+        return input.le_(other)
+    except CALL_ERRORS as error:
+        return failed(error, less_equal__Scalar, input, other)
 
 
 def less_equal_(input, other):
@@ -3178,13 +2597,10 @@ def less_equal_(input, other):
     less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     less_equal_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return less_equal__Tensor(input, other)
-        if as_operand(other) is not None:
-            return less_equal__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return less_equal__Tensor(input, other)
+    if as_operand(other) is not None:
+        return less_equal__Scalar(input, other)
     return raise_no_overload(less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {})
 
 
@@ -3193,17 +2609,15 @@ def less_equal_Scalar_out(input, other, *, out):
     if state.interceptors and intercepts(less_equal_Scalar_out, input, out):
         return call(less_equal_Scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less_equal", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, less_equal_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("less_equal", input, out)
-    return ops.le(input, other, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("less_equal", input, out)
+        return ops.le(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, less_equal_Scalar_out, input, other, out=out)
 
 
 def not_equal_Tensor(input, other, *, out=None):
@@ -3212,9 +2626,7 @@ def not_equal_Tensor(input, other, *, out=None):
         return call(not_equal_Tensor, input, other, out=out)
     if out is not None:
         return not_equal_Tensor_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal_Tensor, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(not_equal_Tensor, input, other, out=out)
     return ops.ne(input, other)
 
@@ -3223,9 +2635,7 @@ def not_equal__Tensor(input, other):
     """not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(not_equal__Tensor, input, other):
         return call(not_equal__Tensor, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal__Tensor, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(not_equal__Tensor, input, other)
     return input.ne_(other)
 
@@ -3234,11 +2644,7 @@ def not_equal_Tensor_out(input, other, *, out):
     """not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(not_equal_Tensor_out, input, other, out):
         return call(not_equal_Tensor_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("not_equal", input, other, out)
@@ -3253,15 +2659,12 @@ def not_equal_Scalar(input, other, *, out=None):
         return not_equal_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(not_equal_Scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "not_equal", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, not_equal_Scalar, input, other, out=out)
-    try:
         return ops.ne(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, not_equal_Scalar, (not_equal_Scalar,), (input, other), {}) from None
+        return failed(error, not_equal_Scalar, input, other, out=out)
 
 
 def not_equal(input, other, *, out=None):
@@ -3269,13 +2672,10 @@ def not_equal(input, other, *, out=None):
     not_equal.Scalar(Tensor self, Scalar other) -> Tensor
     not_equal(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return not_equal_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return not_equal_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return not_equal_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return not_equal_Scalar(input, other, out=out)
     return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out})
 
 
@@ -3285,12 +2685,12 @@ def not_equal__Scalar(input, other):
         return call(not_equal__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(not_equal__Scalar, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "not_equal_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, not_equal__Scalar, input, other)
-    return input.ne_(other)
+        return input.ne_(other)
+    except CALL_ERRORS as error:
+        return failed(error, not_equal__Scalar, input, other)
 
 
 def not_equal_(input, other):
@@ -3298,13 +2698,10 @@ def not_equal_(input, other):
     not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     not_equal_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return not_equal__Tensor(input, other)
-        if as_operand(other) is not None:
-            return not_equal__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return not_equal__Tensor(input, other)
+    if as_operand(other) is not None:
+        return not_equal__Scalar(input, other)
     return raise_no_overload(not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {})
 
 
@@ -3313,17 +2710,15 @@ def not_equal_Scalar_out(input, other, *, out):
     if state.interceptors and intercepts(not_equal_Scalar_out, input, out):
         return call(not_equal_Scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "not_equal", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, not_equal_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("not_equal", input, out)
-    return ops.ne(input, other, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("not_equal", input, out)
+        return ops.ne(input, other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, not_equal_Scalar_out, input, other, out=out)
 
 
 def isreal(input):
@@ -3342,23 +2737,17 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
     if out is not None:
         return isin_Tensor_Tensor_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     try:
-        if not isinstance(elements, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
-        if not isinstance(test_elements, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
+        if not (isinstance(elements, Tensor) and isinstance(test_elements, Tensor)):
+            raise NotATensor
         if assume_unique is not False and assume_unique is not True:
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_comparison.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
+    except CALL_ERRORS as error:
+        return failed(
             error, isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    return composite_comparison.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
 
 
 def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, invert=False, out):
@@ -3368,29 +2757,21 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
             isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
     try:
-        if not isinstance(elements, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
-        if not isinstance(test_elements, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
+        if not (isinstance(elements, Tensor) and isinstance(test_elements, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if assume_unique is not False and assume_unique is not True:
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("isin", elements, test_elements, out)
+        return composite_comparison.isin_out(
+            elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error, isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("isin", elements, test_elements, out)
-    return composite_comparison.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
 
 
 def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, out=None):
@@ -3401,23 +2782,18 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
         return isin_Tensor_Scalar_out(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not isinstance(elements, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-            )
+            raise NotATensor
         if type(test_element) is not int and type(test_element) is not float:
             test_element = scalar_of(test_element, "isin", "test_element", 2)
         if assume_unique is not False and assume_unique is not True:
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-        )
-    try:
         return composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
-        raise explained(error, isin_Tensor_Scalar, (isin_Tensor_Scalar,), (elements, test_element), {}) from None
+        return failed(
+            error, isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+        )
 
 
 def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, invert=False, out):
@@ -3425,29 +2801,23 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
     if state.interceptors and intercepts(isin_Tensor_Scalar_out, elements, out):
         return call(isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     try:
-        if not isinstance(elements, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-            )
+        if not (isinstance(elements, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(test_element) is not int and type(test_element) is not float:
             test_element = scalar_of(test_element, "isin", "test_element", 2)
         if assume_unique is not False and assume_unique is not True:
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if elements._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("isin", elements, out)
+        return write_out(
+            out, composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error, isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
         )
-    if elements._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("isin", elements, out)
-    return write_out(
-        out, composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
-    )
 
 
 def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, out=None):
@@ -3458,23 +2828,18 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
         return isin_Scalar_Tensor_out(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not isinstance(test_elements, Tensor):
-            return raise_bad_argument(
-                isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
+            raise NotATensor
         if type(element) is not int and type(element) is not float:
             element = scalar_of(element, "isin", "element", 1)
         if assume_unique is not False and assume_unique is not True:
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    try:
         return composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
-        raise explained(error, isin_Scalar_Tensor, (isin_Scalar_Tensor,), (element, test_elements), {}) from None
+        return failed(
+            error, isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
 
 
 def isin(
@@ -3520,21 +2885,12 @@ def isin(
             element = _elements
         else:
             elements = _elements
-    try:
-        if elements is not ... and test_elements is not ...:
-            return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-        if elements is not ... and test_element is not ...:
-            return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
-        if test_elements is not ... and element is not ...:
-            return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            isin,
-            (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
-            (elements, test_elements, test_element, element),
-            {"assume_unique": assume_unique, "invert": invert, "out": out},
-        ) from None
+    if elements is not ... and test_elements is not ...:
+        return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
+    if elements is not ... and test_element is not ...:
+        return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
+    if test_elements is not ... and element is not ...:
+        return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     return raise_no_overload(
         isin,
         (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
@@ -3548,26 +2904,20 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
     if state.interceptors and intercepts(isin_Scalar_Tensor_out, test_elements, out):
         return call(isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     try:
-        if not isinstance(test_elements, Tensor):
-            return raise_bad_argument(
-                isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-            )
+        if not (isinstance(test_elements, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(element) is not int and type(element) is not float:
             element = scalar_of(element, "isin", "element", 1)
         if assume_unique is not False and assume_unique is not True:
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if test_elements._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("isin", test_elements, out)
+        return write_out(
+            out, composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error, isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if test_elements._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("isin", test_elements, out)
-    return write_out(
-        out, composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
-    )

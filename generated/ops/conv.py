@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import conv as nodes
 from mindtorch._support.errors import wrong_length
 from mindtorch.autograd._engine.history import edge_of
@@ -18,16 +18,13 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.composite.conv import convolution as composite_convolution
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     index_of,
     int_of,
     ints_of,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
     sized_ints_of,
     str_of,
 )
@@ -36,6 +33,9 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 
 _convolution_kernels = kernel_table("convolution")
+_convolution_backward_kernels = kernel_table("convolution_backward")
+_im2col_kernels = kernel_table("im2col")
+_col2im_kernels = kernel_table("col2im")
 
 
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
@@ -55,37 +55,29 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
             output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "convolution", "groups", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    try:
         input_array = input._mt_array
         weight_array = weight._mt_array
         bias_array = None if bias is None else bias._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    node = None
-    if (
-        input._mt_edge is not None or weight._mt_edge is not None or (bias is not None and bias._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge is not None or weight_edge is not None or bias_edge is not None:
-            node = nodes.ConvolutionBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
-            node.stride = stride
-            node.padding = padding
-            node.dilation = dilation
-            node.transposed = transposed
-            node.output_padding = output_padding
-            node.groups = groups
-            node.kept = (save(input), save(weight))
-    try:
+        node = None
+        if (
+            input._mt_edge is not None
+            or weight._mt_edge is not None
+            or (bias is not None and bias._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
+            if input_edge is not None or weight_edge is not None or bias_edge is not None:
+                node = nodes.ConvolutionBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
+                node.stride = stride
+                node.padding = padding
+                node.dilation = dilation
+                node.transposed = transposed
+                node.output_padding = output_padding
+                node.groups = groups
+                node.kept = (save(input), save(weight))
         return wrap(
             _convolution_kernels[type(input_array)](
                 input_array, weight_array, bias_array, stride, padding, dilation, transposed, output_padding, groups
@@ -93,16 +85,9 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            convolution,
-            (convolution,),
-            (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups),
-            {},
-        ) from None
-
-
-_convolution_backward_kernels = kernel_table("convolution_backward")
+        return failed(
+            error, convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
 
 
 def convolution_backward(
@@ -141,60 +126,27 @@ def convolution_backward(
             groups = index_of(groups, "convolution_backward", "groups", 10)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            convolution_backward,
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         weight_array = weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            convolution_backward,
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        if grad_output_edge is not None or input_edge is not None or weight_edge is not None:
-            node = nodes.ConvolutionBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, weight_edge or None)
-            node.stride = stride
-            node.padding = padding
-            node.dilation = dilation
-            node.transposed = transposed
-            node.output_padding = output_padding
-            node.groups = groups
-            node.kept = (save(grad_output), save(input), save(weight))
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            if grad_output_edge is not None or input_edge is not None or weight_edge is not None:
+                node = nodes.ConvolutionBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None, weight_edge or None)
+                node.stride = stride
+                node.padding = padding
+                node.dilation = dilation
+                node.transposed = transposed
+                node.output_padding = output_padding
+                node.groups = groups
+                node.kept = (save(grad_output), save(input), save(weight))
         result0_array, result1_array, result2_array = _convolution_backward_kernels[type(grad_output_array)](
             grad_output_array,
             input_array,
@@ -208,30 +160,26 @@ def convolution_backward(
             groups,
             output_mask,
         )
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        result2 = wrap_output(result2_array, node, 2)
+        return result0, result1, result2
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             convolution_backward,
-            (convolution_backward,),
-            (
-                grad_output,
-                input,
-                weight,
-                bias_sizes,
-                stride,
-                padding,
-                dilation,
-                transposed,
-                output_padding,
-                groups,
-                output_mask,
-            ),
-            {},
-        ) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    result2 = wrap_output(result2_array, node, 2)
-    return result0, result1, result2
+            grad_output,
+            input,
+            weight,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
 
 
 def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
@@ -239,12 +187,10 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
     if state.interceptors and intercepts(conv1d_default, input, weight, bias):
         return call(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride,)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -259,14 +205,9 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
             dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "conv1d", "groups", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv1d_default, input, weight, bias, stride, padding, dilation, groups)
-    try:
         return composite_convolution.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        raise explained(
-            error, conv1d_default, (conv1d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
-        ) from None
+        return failed(error, conv1d_default, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
@@ -274,12 +215,10 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
     if state.interceptors and intercepts(conv2d_default, input, weight, bias):
         return call(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -294,14 +233,9 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
             dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "conv2d", "groups", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv2d_default, input, weight, bias, stride, padding, dilation, groups)
-    try:
         return composite_convolution.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        raise explained(
-            error, conv2d_default, (conv2d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
-        ) from None
+        return failed(error, conv2d_default, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
@@ -309,12 +243,10 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
     if state.interceptors and intercepts(conv3d_default, input, weight, bias):
         return call(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride, stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -329,14 +261,9 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
             dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "conv3d", "groups", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv3d_default, input, weight, bias, stride, padding, dilation, groups)
-    try:
         return composite_convolution.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        raise explained(
-            error, conv3d_default, (conv3d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
-        ) from None
+        return failed(error, conv3d_default, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1):
@@ -344,12 +271,10 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
     if state.interceptors and intercepts(conv1d_padding, input, weight, bias):
         return call(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride,)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -362,14 +287,9 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
             dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "conv1d", "groups", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
-    try:
         return composite_convolution.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        raise explained(
-            error, conv1d_padding, (conv1d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
-        ) from None
+        return failed(error, conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
@@ -378,19 +298,10 @@ def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), g
     conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1)
     conv1d(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1)
     """
-    try:
-        if isinstance(padding, (tuple, list)) or is_single_int(padding):
-            return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
-        if isinstance(padding, str):
-            return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            conv1d,
-            (conv1d_default, conv1d_padding),
-            (input, weight, bias, stride, padding, dilation, groups),
-            {},
-        ) from None
+    if isinstance(padding, (tuple, list)) or is_single_int(padding):
+        return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
+    if isinstance(padding, str):
+        return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     return raise_no_overload(
         conv1d, (conv1d_default, conv1d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
     )
@@ -401,12 +312,10 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
     if state.interceptors and intercepts(conv2d_padding, input, weight, bias):
         return call(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -419,14 +328,9 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
             dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "conv2d", "groups", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
-    try:
         return composite_convolution.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        raise explained(
-            error, conv2d_padding, (conv2d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
-        ) from None
+        return failed(error, conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
@@ -435,19 +339,10 @@ def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1,
     conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1)
     conv2d(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1)
     """
-    try:
-        if isinstance(padding, (tuple, list)) or is_single_int(padding):
-            return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
-        if isinstance(padding, str):
-            return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            conv2d,
-            (conv2d_default, conv2d_padding),
-            (input, weight, bias, stride, padding, dilation, groups),
-            {},
-        ) from None
+    if isinstance(padding, (tuple, list)) or is_single_int(padding):
+        return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
+    if isinstance(padding, str):
+        return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     return raise_no_overload(
         conv2d, (conv2d_default, conv2d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
     )
@@ -458,12 +353,10 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
     if state.interceptors and intercepts(conv3d_padding, input, weight, bias):
         return call(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride, stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -476,14 +369,9 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
             dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "conv3d", "groups", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
-    try:
         return composite_convolution.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        raise explained(
-            error, conv3d_padding, (conv3d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
-        ) from None
+        return failed(error, conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
@@ -492,19 +380,10 @@ def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilati
     conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1)
     conv3d(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1)
     """
-    try:
-        if isinstance(padding, (tuple, list)) or is_single_int(padding):
-            return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
-        if isinstance(padding, str):
-            return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            conv3d,
-            (conv3d_default, conv3d_padding),
-            (input, weight, bias, stride, padding, dilation, groups),
-            {},
-        ) from None
+    if isinstance(padding, (tuple, list)) or is_single_int(padding):
+        return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
+    if isinstance(padding, str):
+        return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     return raise_no_overload(
         conv3d, (conv3d_default, conv3d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
     )
@@ -517,18 +396,10 @@ def conv_transpose2d(
     if state.interceptors and intercepts(conv_transpose2d, input, weight, bias):
         return call(conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -547,20 +418,11 @@ def conv_transpose2d(
             dilation = (dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv_transpose2d", "dilation", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    try:
         return composite_convolution.conv_transpose2d(
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            conv_transpose2d,
-            (conv_transpose2d,),
-            (input, weight, bias, stride, padding, output_padding, groups, dilation),
-            {},
-        ) from None
+        return failed(error, conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def conv_tbc(input, weight, bias, pad=0):
@@ -568,23 +430,13 @@ def conv_tbc(input, weight, bias, pad=0):
     if state.interceptors and intercepts(conv_tbc, input, weight, bias):
         return call(conv_tbc, input, weight, bias, pad)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(conv_tbc, input, weight, bias, pad)
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(conv_tbc, input, weight, bias, pad)
-        if not isinstance(bias, Tensor):
-            return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+        if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and isinstance(bias, Tensor)):
+            raise NotATensor
         if type(pad) is not int or not -(2**63) <= pad < 2**63:
             pad = int_of(pad, "conv_tbc", "pad", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv_tbc, input, weight, bias, pad)
-    try:
         return composite_convolution.conv_tbc(input, weight, bias, pad)
     except CALL_ERRORS as error:
-        raise explained(error, conv_tbc, (conv_tbc,), (input, weight, bias, pad), {}) from None
-
-
-_im2col_kernels = kernel_table("im2col")
+        return failed(error, conv_tbc, input, weight, bias, pad)
 
 
 def im2col(input, kernel_size, dilation, padding, stride):
@@ -608,33 +460,21 @@ def im2col(input, kernel_size, dilation, padding, stride):
             stride = (stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = sized_ints_of(stride, "im2col", "stride", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, im2col, input, kernel_size, dilation, padding, stride)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(im2col, input, kernel_size, dilation, padding, stride)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Im2ColBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.kernel_size = kernel_size
-        node.dilation = dilation
-        node.padding = padding
-        node.stride = stride
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Im2ColBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.kernel_size = kernel_size
+                node.dilation = dilation
+                node.padding = padding
+                node.stride = stride
         return wrap(_im2col_kernels[type(input_array)](input_array, kernel_size, dilation, padding, stride), node)
     except CALL_ERRORS as error:
-        raise explained(error, im2col, (im2col,), (input, kernel_size, dilation, padding, stride), {}) from None
-
-
-_col2im_kernels = kernel_table("col2im")
+        return failed(error, im2col, input, kernel_size, dilation, padding, stride)
 
 
 def col2im(input, output_size, kernel_size, dilation, padding, stride):
@@ -662,33 +502,22 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
             stride = (stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = sized_ints_of(stride, "col2im", "stride", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, col2im, input, output_size, kernel_size, dilation, padding, stride)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(col2im, input, output_size, kernel_size, dilation, padding, stride)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Col2ImBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.dilation = dilation
-        node.padding = padding
-        node.stride = stride
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Col2ImBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.dilation = dilation
+                node.padding = padding
+                node.stride = stride
         return wrap(
             _col2im_kernels[type(input_array)](input_array, output_size, kernel_size, dilation, padding, stride), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, col2im, (col2im,), (input, output_size, kernel_size, dilation, padding, stride), {}
-        ) from None
+        return failed(error, col2im, input, output_size, kernel_size, dilation, padding, stride)
 
 
 def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output_padding=(0,), groups=1, dilation=(1,)):
@@ -696,18 +525,10 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
     if state.interceptors and intercepts(conv_transpose1d, input, weight, bias):
         return call(conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride,)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -726,20 +547,11 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
             dilation = (dilation,)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv_transpose1d", "dilation", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    try:
         return composite_convolution.conv_transpose1d(
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            conv_transpose1d,
-            (conv_transpose1d,),
-            (input, weight, bias, stride, padding, output_padding, groups, dilation),
-            {},
-        ) from None
+        return failed(error, conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def conv_transpose3d(
@@ -756,18 +568,10 @@ def conv_transpose3d(
     if state.interceptors and intercepts(conv_transpose3d, input, weight, bias):
         return call(conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
-            )
+        if not (
+            isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(stride) is int:
             stride = (stride, stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -786,17 +590,8 @@ def conv_transpose3d(
             dilation = (dilation, dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv_transpose3d", "dilation", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    try:
         return composite_convolution.conv_transpose3d(
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            conv_transpose3d,
-            (conv_transpose3d,),
-            (input, weight, bias, stride, padding, output_padding, groups, dilation),
-            {},
-        ) from None
+        return failed(error, conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)

@@ -10,16 +10,17 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import dropout as nodes
 from mindtorch.autograd._engine.history import edge_of, refuse_complex
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.composite.dropout import dropout as composite_dropout
-from mindtorch.dispatch.arguments.conversions import ARGUMENT_ERRORS, bool_of, float_of, raise_bad_argument, refused
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
+
+_native_dropout_kernels = kernel_table("native_dropout")
 
 
 def dropout(input, p, train):
@@ -28,14 +29,14 @@ def dropout(input, p, train):
         return call(dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(dropout, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "dropout", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "dropout", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, dropout, input, p, train)
-    return composite_dropout.dropout(input, p, train)
+        return composite_dropout.dropout(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, dropout, input, p, train)
 
 
 def dropout_(input, p, train):
@@ -44,14 +45,14 @@ def dropout_(input, p, train):
         return call(dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(dropout_, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "dropout_", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "dropout_", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, dropout_, input, p, train)
-    return composite_dropout.dropout_(input, p, train)
+        return composite_dropout.dropout_(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, dropout_, input, p, train)
 
 
 def native_dropout_backward(grad_output, mask, scale):
@@ -59,18 +60,13 @@ def native_dropout_backward(grad_output, mask, scale):
     if state.interceptors and intercepts(native_dropout_backward, grad_output, mask):
         return call(native_dropout_backward, grad_output, mask, scale)
     try:
-        if not isinstance(grad_output, Tensor):
-            return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
-        if not isinstance(mask, Tensor):
-            return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
+        if not (isinstance(grad_output, Tensor) and isinstance(mask, Tensor)):
+            raise NotATensor
         if type(scale) is not float:
             scale = float_of(scale, "native_dropout_backward", "scale", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, native_dropout_backward, grad_output, mask, scale)
-    return composite_dropout.native_dropout_backward(grad_output, mask, scale)
-
-
-_native_dropout_kernels = kernel_table("native_dropout")
+        return composite_dropout.native_dropout_backward(grad_output, mask, scale)
+    except CALL_ERRORS as error:
+        return failed(error, native_dropout_backward, grad_output, mask, scale)
 
 
 def native_dropout(input, p, train):
@@ -82,33 +78,24 @@ def native_dropout(input, p, train):
             p = float_of(p, "native_dropout", "p", 2)
         if train is not None and train is not False and train is not True:
             train = bool_of(train, "native_dropout", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, native_dropout, input, p, train)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(native_dropout, input, p, train)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NativeDropoutBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.train = train
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NativeDropoutBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.train = train
         result0_array, result1_array = _native_dropout_kernels[type(input_array)](input_array, p, train)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        refuse_complex("native_dropout", input)
-        node.kept = (save(result1),)
-    return result0, result1
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            refuse_complex("native_dropout", input)
+            node.kept = (save(result1),)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, native_dropout, input, p, train)
 
 
 def feature_dropout(input, p, train):
@@ -117,14 +104,14 @@ def feature_dropout(input, p, train):
         return call(feature_dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(feature_dropout, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "feature_dropout", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "feature_dropout", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, feature_dropout, input, p, train)
-    return composite_dropout.feature_dropout(input, p, train)
+        return composite_dropout.feature_dropout(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, feature_dropout, input, p, train)
 
 
 def feature_dropout_(input, p, train):
@@ -133,14 +120,14 @@ def feature_dropout_(input, p, train):
         return call(feature_dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(feature_dropout_, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "feature_dropout_", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "feature_dropout_", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, feature_dropout_, input, p, train)
-    return composite_dropout.feature_dropout_(input, p, train)
+        return composite_dropout.feature_dropout_(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, feature_dropout_, input, p, train)
 
 
 def alpha_dropout(input, p, train):
@@ -149,14 +136,14 @@ def alpha_dropout(input, p, train):
         return call(alpha_dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(alpha_dropout, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "alpha_dropout", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "alpha_dropout", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, alpha_dropout, input, p, train)
-    return composite_dropout.alpha_dropout(input, p, train)
+        return composite_dropout.alpha_dropout(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, alpha_dropout, input, p, train)
 
 
 def alpha_dropout_(input, p, train):
@@ -165,14 +152,14 @@ def alpha_dropout_(input, p, train):
         return call(alpha_dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(alpha_dropout_, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "alpha_dropout_", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "alpha_dropout_", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, alpha_dropout_, input, p, train)
-    return composite_dropout.alpha_dropout_(input, p, train)
+        return composite_dropout.alpha_dropout_(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, alpha_dropout_, input, p, train)
 
 
 def feature_alpha_dropout(input, p, train):
@@ -181,14 +168,14 @@ def feature_alpha_dropout(input, p, train):
         return call(feature_alpha_dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(feature_alpha_dropout, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "feature_alpha_dropout", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "feature_alpha_dropout", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, feature_alpha_dropout, input, p, train)
-    return composite_dropout.feature_alpha_dropout(input, p, train)
+        return composite_dropout.feature_alpha_dropout(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, feature_alpha_dropout, input, p, train)
 
 
 def feature_alpha_dropout_(input, p, train):
@@ -197,11 +184,11 @@ def feature_alpha_dropout_(input, p, train):
         return call(feature_alpha_dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(feature_alpha_dropout_, input, p, train)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "feature_alpha_dropout_", "p", 2)
         if train is not False and train is not True:
             train = bool_of(train, "feature_alpha_dropout_", "train", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, feature_alpha_dropout_, input, p, train)
-    return composite_dropout.feature_alpha_dropout_(input, p, train)
+        return composite_dropout.feature_alpha_dropout_(input, p, train)
+    except CALL_ERRORS as error:
+        return failed(error, feature_alpha_dropout_, input, p, train)

@@ -10,30 +10,33 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import embedding as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.composite.embedding import bags as composite_bags
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
     overload_for,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _embedding_kernels = kernel_table("embedding")
+_embedding_dense_backward_kernels = kernel_table("embedding_dense_backward")
+__embedding_bag_kernels = kernel_table("_embedding_bag")
+__embedding_bag_forward_only_kernels = kernel_table("_embedding_bag_forward_only")
+__embedding_bag_backward_kernels = kernel_table("_embedding_bag_backward")
+__embedding_bag_dense_backward_kernels = kernel_table("_embedding_bag_dense_backward")
+__embedding_bag_per_sample_weights_backward_kernels = kernel_table("_embedding_bag_per_sample_weights_backward")
+_embedding_renorm__kernels = kernel_table("embedding_renorm_")
 
 
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
@@ -47,44 +50,30 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
         if sparse is not False and sparse is not True:
             sparse = bool_of(sparse, "embedding", "sparse", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    try:
         weight_array = weight._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    node = None
-    if (
-        weight._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := weight._mt_edge or edge_of(weight)) is not None
-    ):
-        node = nodes.EmbeddingBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.weight_shape = weight_array.shape
-        node.padding_idx = padding_idx
-        node.scale_grad_by_freq = scale_grad_by_freq
-        node.sparse = sparse
-        node.kept = (save(indices),)
-    try:
+        node = None
+        if (edge := weight._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(weight)) is not None:
+                node = nodes.EmbeddingBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.weight_shape = weight_array.shape
+                node.padding_idx = padding_idx
+                node.scale_grad_by_freq = scale_grad_by_freq
+                node.sparse = sparse
+                node.kept = (save(indices),)
         result = wrap(
             _embedding_kernels[type(weight_array)](
                 weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse
             ),
             node,
         )
+        if node is not None:
+            refuse_complex("embedding", weight)
+        return result
     except CALL_ERRORS as error:
-        raise explained(
-            error, embedding, (embedding,), (weight, indices, padding_idx, scale_grad_by_freq, sparse), {}
-        ) from None
-    if node is not None:
-        refuse_complex("embedding", weight)
-    return result
-
-
-_embedding_dense_backward_kernels = kernel_table("embedding_dense_backward")
+        return failed(error, embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
@@ -98,49 +87,29 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
             padding_idx = index_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
         if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
-        )
-    try:
         grad_output_array = grad_output._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.EmbeddingDenseBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding_idx = padding_idx
-        node.kept = (save(indices),)
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.EmbeddingDenseBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding_idx = padding_idx
+                node.kept = (save(indices),)
         result = wrap(
             _embedding_dense_backward_kernels[type(grad_output_array)](
                 grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
             ),
             node,
         )
+        if node is not None:
+            refuse_complex("embedding_dense_backward", grad_output)
+        return result
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            embedding_dense_backward,
-            (embedding_dense_backward,),
-            (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq),
-            {},
-        ) from None
-    if node is not None:
-        refuse_complex("embedding_dense_backward", grad_output)
-    return result
-
-
-__embedding_bag_kernels = kernel_table("_embedding_bag")
+        return failed(
+            error, embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
 
 
 def _embedding_bag(
@@ -179,62 +148,33 @@ def _embedding_bag(
             include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
         if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
             padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _embedding_bag,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    try:
         weight_array = weight._mt_array
         indices_array = indices._mt_array
         offsets_array = offsets._mt_array
         per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _embedding_bag,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    node = None
-    if (
-        weight._mt_edge is not None or (per_sample_weights is not None and per_sample_weights._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        weight_edge = weight._mt_edge or edge_of(weight)
-        per_sample_weights_edge = (
-            None if per_sample_weights is None else (per_sample_weights._mt_edge or edge_of(per_sample_weights))
-        )
-        if weight_edge is not None or per_sample_weights_edge is not None:
-            node = nodes.EmbeddingBagBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (weight_edge or None, per_sample_weights_edge or None)
-            node.weight_shape = weight_array.shape
-            node.scale_grad_by_freq = scale_grad_by_freq
-            node.mode = mode
-            node.sparse = sparse
-            node.padding_idx = padding_idx
-            node.kept = (
-                save(indices),
-                save(offsets),
-                save(per_sample_weights) if weight_edge and per_sample_weights is not None else None,
-                save(weight) if per_sample_weights_edge else None,
+        node = None
+        if (
+            weight._mt_edge is not None or (per_sample_weights is not None and per_sample_weights._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            weight_edge = weight._mt_edge or edge_of(weight)
+            per_sample_weights_edge = (
+                None if per_sample_weights is None else (per_sample_weights._mt_edge or edge_of(per_sample_weights))
             )
-    try:
+            if weight_edge is not None or per_sample_weights_edge is not None:
+                node = nodes.EmbeddingBagBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (weight_edge or None, per_sample_weights_edge or None)
+                node.weight_shape = weight_array.shape
+                node.scale_grad_by_freq = scale_grad_by_freq
+                node.mode = mode
+                node.sparse = sparse
+                node.padding_idx = padding_idx
+                node.kept = (
+                    save(indices),
+                    save(offsets),
+                    save(per_sample_weights) if weight_edge and per_sample_weights is not None else None,
+                    save(weight) if per_sample_weights_edge else None,
+                )
         result0_array, result1_array, result2_array, result3_array = __embedding_bag_kernels[type(weight_array)](
             weight_array,
             indices_array,
@@ -246,34 +186,27 @@ def _embedding_bag(
             include_last_offset,
             padding_idx,
         )
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        result2 = wrap(result2_array)
+        result3 = wrap(result3_array)
+        if node is not None:
+            node.kept += (save(result1), save(result2), save(result3))
+        return result0, result1, result2, result3
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _embedding_bag,
-            (_embedding_bag,),
-            (
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            ),
-            {},
-        ) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    result2 = wrap(result2_array)
-    result3 = wrap(result3_array)
-    if node is not None:
-        node.kept += (save(result1), save(result2), save(result3))
-    return result0, result1, result2, result3
-
-
-__embedding_bag_forward_only_kernels = kernel_table("_embedding_bag_forward_only")
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
 
 
 def _embedding_bag_forward_only(
@@ -312,39 +245,10 @@ def _embedding_bag_forward_only(
             include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
         if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
             padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _embedding_bag_forward_only,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    try:
         weight_array = weight._mt_array
         indices_array = indices._mt_array
         offsets_array = offsets._mt_array
         per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _embedding_bag_forward_only,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    try:
         result0_array, result1_array, result2_array, result3_array = __embedding_bag_forward_only_kernels[
             type(weight_array)
         ](
@@ -358,29 +262,25 @@ def _embedding_bag_forward_only(
             include_last_offset,
             padding_idx,
         )
+        result0 = wrap(result0_array)
+        result1 = wrap(result1_array)
+        result2 = wrap(result2_array)
+        result3 = wrap(result3_array)
+        return result0, result1, result2, result3
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _embedding_bag_forward_only,
-            (_embedding_bag_forward_only,),
-            (
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            ),
-            {},
-        ) from None
-    result0 = wrap(result0_array)
-    result1 = wrap(result1_array)
-    result2 = wrap(result2_array)
-    result3 = wrap(result3_array)
-    return result0, result1, result2, result3
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
 
 
 def embedding_bag_default(
@@ -407,54 +307,13 @@ def embedding_bag_default(
             include_last_offset,
         )
     try:
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                embedding_bag_default,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-            )
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(
-                embedding_bag_default,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-            )
-        if not isinstance(offsets, Tensor):
-            return raise_bad_argument(
-                embedding_bag_default,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-            )
-        if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
-            return raise_bad_argument(
-                embedding_bag_default,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-            )
+        if not (
+            isinstance(weight, Tensor)
+            and isinstance(indices, Tensor)
+            and isinstance(offsets, Tensor)
+            and (per_sample_weights is None or isinstance(per_sample_weights, Tensor))
+        ):
+            raise NotATensor
         if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
         if type(mode) is not int or not -(2**63) <= mode < 2**63:
@@ -463,8 +322,11 @@ def embedding_bag_default(
             sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
         if include_last_offset is not False and include_last_offset is not True:
             include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_bags.embedding_bag(
+            weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             embedding_bag_default,
             weight,
@@ -476,18 +338,6 @@ def embedding_bag_default(
             per_sample_weights,
             include_last_offset,
         )
-    try:
-        return composite_bags.embedding_bag(
-            weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            embedding_bag_default,
-            (embedding_bag_default,),
-            (weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset),
-            {},
-        ) from None
 
 
 def embedding_bag_padding_idx(
@@ -508,58 +358,13 @@ def embedding_bag_padding_idx(
             padding_idx,
         )
     try:
-        if not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                embedding_bag_padding_idx,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            )
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(
-                embedding_bag_padding_idx,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            )
-        if not isinstance(offsets, Tensor):
-            return raise_bad_argument(
-                embedding_bag_padding_idx,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            )
-        if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
-            return raise_bad_argument(
-                embedding_bag_padding_idx,
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            )
+        if not (
+            isinstance(weight, Tensor)
+            and isinstance(indices, Tensor)
+            and isinstance(offsets, Tensor)
+            and (per_sample_weights is None or isinstance(per_sample_weights, Tensor))
+        ):
+            raise NotATensor
         if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
         if type(mode) is not int or not -(2**63) <= mode < 2**63:
@@ -570,21 +375,6 @@ def embedding_bag_padding_idx(
             include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
         if padding_idx is not None and (type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            embedding_bag_padding_idx,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
-    try:
         return composite_bags.embedding_bag_padding_idx(
             weight,
             indices,
@@ -597,23 +387,19 @@ def embedding_bag_padding_idx(
             padding_idx,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             embedding_bag_padding_idx,
-            (embedding_bag_padding_idx,),
-            (
-                weight,
-                indices,
-                offsets,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                include_last_offset,
-                padding_idx,
-            ),
-            {},
-        ) from None
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
 
 
 def embedding_bag(*args, **kwargs):
@@ -626,9 +412,6 @@ def embedding_bag(*args, **kwargs):
     if overload is not None:
         return overload(*args, **kwargs)
     return raise_no_overload(embedding_bag, (embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
-
-
-__embedding_bag_backward_kernels = kernel_table("_embedding_bag_backward")
 
 
 def _embedding_bag_backward(
@@ -675,24 +458,6 @@ def _embedding_bag_backward(
             sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
         if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
             padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _embedding_bag_backward,
-            grad,
-            indices,
-            offsets,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            padding_idx,
-        )
-    try:
         grad_array = grad._mt_array
         indices_array = indices._mt_array
         offsets_array = offsets._mt_array
@@ -700,32 +465,12 @@ def _embedding_bag_backward(
         bag_size_array = bag_size._mt_array
         maximum_indices_array = maximum_indices._mt_array
         per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _embedding_bag_backward,
-            grad,
-            indices,
-            offsets,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            padding_idx,
-        )
-    node = None
-    if (
-        grad._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad._mt_edge or edge_of(grad)) is not None
-    ):
-        node = nodes.EmbeddingBagBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := grad._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad)) is not None:
+                node = nodes.EmbeddingBagBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(
             __embedding_bag_backward_kernels[type(grad_array)](
                 grad_array,
@@ -744,29 +489,22 @@ def _embedding_bag_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _embedding_bag_backward,
-            (_embedding_bag_backward,),
-            (
-                grad,
-                indices,
-                offsets,
-                offset2bag,
-                bag_size,
-                maximum_indices,
-                num_weights,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                padding_idx,
-            ),
-            {},
-        ) from None
-
-
-__embedding_bag_dense_backward_kernels = kernel_table("_embedding_bag_dense_backward")
+            grad,
+            indices,
+            offsets,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            padding_idx,
+        )
 
 
 def _embedding_bag_dense_backward(
@@ -807,53 +545,19 @@ def _embedding_bag_dense_backward(
             mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
         if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
             padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _embedding_bag_dense_backward,
-            grad,
-            indices,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            per_sample_weights,
-            padding_idx,
-        )
-    try:
         grad_array = grad._mt_array
         indices_array = indices._mt_array
         offset2bag_array = offset2bag._mt_array
         bag_size_array = bag_size._mt_array
         maximum_indices_array = maximum_indices._mt_array
         per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _embedding_bag_dense_backward,
-            grad,
-            indices,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            per_sample_weights,
-            padding_idx,
-        )
-    node = None
-    if (
-        grad._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad._mt_edge or edge_of(grad)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::_embedding_bag_dense_backward"
-    try:
+        node = None
+        if (edge := grad._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::_embedding_bag_dense_backward"
         return wrap(
             __embedding_bag_dense_backward_kernels[type(grad_array)](
                 grad_array,
@@ -870,27 +574,20 @@ def _embedding_bag_dense_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _embedding_bag_dense_backward,
-            (_embedding_bag_dense_backward,),
-            (
-                grad,
-                indices,
-                offset2bag,
-                bag_size,
-                maximum_indices,
-                num_weights,
-                scale_grad_by_freq,
-                mode,
-                per_sample_weights,
-                padding_idx,
-            ),
-            {},
-        ) from None
-
-
-__embedding_bag_per_sample_weights_backward_kernels = kernel_table("_embedding_bag_per_sample_weights_backward")
+            grad,
+            indices,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights,
+            padding_idx,
+        )
 
 
 def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx=-1):
@@ -906,8 +603,30 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
             mode = int_of(mode, "_embedding_bag_per_sample_weights_backward", "mode", 6)
         if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
             padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        grad_array = grad._mt_array
+        weight_array = weight._mt_array
+        indices_array = indices._mt_array
+        offsets_array = offsets._mt_array
+        offset2bag_array = offset2bag._mt_array
+        node = None
+        if (grad._mt_edge is not None or weight._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_edge = grad._mt_edge or edge_of(grad)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            if grad_edge is not None or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_edge or None, weight_edge or None)
+                node.op = "aten::_embedding_bag_per_sample_weights_backward"
+        return wrap(
+            __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
+                grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _embedding_bag_per_sample_weights_backward,
             grad,
@@ -918,43 +637,6 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
             mode,
             padding_idx,
         )
-    try:
-        grad_array = grad._mt_array
-        weight_array = weight._mt_array
-        indices_array = indices._mt_array
-        offsets_array = offsets._mt_array
-        offset2bag_array = offset2bag._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
-        )
-    node = None
-    if (grad._mt_edge is not None or weight._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_edge = grad._mt_edge or edge_of(grad)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        if grad_edge is not None or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_edge or None, weight_edge or None)
-            node.op = "aten::_embedding_bag_per_sample_weights_backward"
-    try:
-        return wrap(
-            __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
-                grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
-            ),
-            node,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _embedding_bag_per_sample_weights_backward,
-            (_embedding_bag_per_sample_weights_backward,),
-            (grad, weight, indices, offsets, offset2bag, mode, padding_idx),
-            {},
-        ) from None
-
-
-_embedding_renorm__kernels = kernel_table("embedding_renorm_")
 
 
 def embedding_renorm_(input, indices, max_norm, norm_type):
@@ -966,29 +648,20 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
             max_norm = float_of(max_norm, "embedding_renorm_", "max_norm", 3)
         if type(norm_type) is not float:
             norm_type = float_of(norm_type, "embedding_renorm_", "norm_type", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, embedding_renorm_, input, indices, max_norm, norm_type)
-    try:
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(embedding_renorm_, input, indices, max_norm, norm_type)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::embedding_renorm_"
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::embedding_renorm_"
         _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, embedding_renorm_, input, indices, max_norm, norm_type)

@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype, int64
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, operand_of, wrap
 from mindtorch._generated.nodes import factory as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import next_sequence_nr
@@ -26,11 +26,10 @@ from mindtorch.composite.factory import (
 from mindtorch.composite.helpers import options_like
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
@@ -38,16 +37,33 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
     separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, pinned_result, refuse_pinned
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _empty_kernels = kernel_table("empty.memory_format")
+_empty_strided_kernels = kernel_table("empty_strided")
+_zeros_kernels = kernel_table("zeros")
+_ones_kernels = kernel_table("ones")
+_full_kernels = kernel_table("full")
+_arange_start_step_kernels = kernel_table("arange.start_step")
+_linspace_default_kernels = kernel_table("linspace")
+_eye_default_kernels = kernel_table("eye")
+_eye_m_kernels = kernel_table("eye.m")
+_empty_like_kernels = kernel_table("empty_like")
+_zeros_like_kernels = kernel_table("zeros_like")
+_ones_like_kernels = kernel_table("ones_like")
+_full_like_kernels = kernel_table("full_like")
+_clone_kernels = kernel_table("clone")
+_copy__kernels = kernel_table("copy_")
+__to_copy_kernels = kernel_table("_to_copy")
+_fill_Scalar_kernels = kernel_table("fill.Scalar")
+_fill_Tensor_kernels = kernel_table("fill.Tensor")
+_zero__kernels = kernel_table("zero_")
+_complex_kernels = kernel_table("complex")
 
 
 def empty(
@@ -80,12 +96,16 @@ def empty(
         return flagged(empty_out(size, *more_size, memory_format=memory_format, out=out), requires_grad)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "empty", "size", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             empty,
             size,
@@ -98,13 +118,6 @@ def empty(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
-    except CALL_ERRORS as error:
-        raise explained(error, empty, (empty,), (size,), {}) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def empty_out(size, *more_size, memory_format=None, out):
@@ -113,28 +126,19 @@ def empty_out(size, *more_size, memory_format=None, out):
         return call(empty_out, size, *more_size, memory_format=memory_format, out=out)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "empty", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, empty_out, size, *more_size, memory_format=memory_format, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::empty", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::empty", (out,))
         adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::empty", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, empty_out, (empty_out,), (size,), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::empty", (out,))
-    return out
-
-
-_empty_strided_kernels = kernel_table("empty_strided")
+        return failed(error, empty_out, size, *more_size, memory_format=memory_format, out=out)
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -156,8 +160,12 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
         if type(stride) is not tuple:
             stride = ints_of(stride, "empty_strided", "stride", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             empty_strided,
             size,
@@ -168,16 +176,6 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
-    except CALL_ERRORS as error:
-        raise explained(error, empty_strided, (empty_strided,), (size, stride), {}) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_zeros_kernels = kernel_table("zeros")
 
 
 def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -199,12 +197,16 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
         return flagged(zeros_out(size, *more_size, out=out), requires_grad)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             zeros,
             size,
@@ -216,13 +218,6 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
-    except CALL_ERRORS as error:
-        raise explained(error, zeros, (zeros,), (size,), {}) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def zeros_out(size, *more_size, out):
@@ -231,28 +226,19 @@ def zeros_out(size, *more_size, out):
         return call(zeros_out, size, *more_size, out=out)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, zeros_out, size, *more_size, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(zeros_out, size, *more_size, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::zeros", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::zeros", (out,))
         adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::zeros", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, zeros_out, (zeros_out,), (size,), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::zeros", (out,))
-    return out
-
-
-_ones_kernels = kernel_table("ones")
+        return failed(error, zeros_out, size, *more_size, out=out)
 
 
 def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -274,12 +260,16 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
         return flagged(ones_out(size, *more_size, out=out), requires_grad)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "ones", "size", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             ones,
             size,
@@ -291,13 +281,6 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
-    except CALL_ERRORS as error:
-        raise explained(error, ones, (ones,), (size,), {}) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def ones_out(size, *more_size, out):
@@ -306,28 +289,19 @@ def ones_out(size, *more_size, out):
         return call(ones_out, size, *more_size, out=out)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "ones", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ones_out, size, *more_size, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ones_out, size, *more_size, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::ones", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::ones", (out,))
         adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::ones", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, ones_out, (ones_out,), (size,), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::ones", (out,))
-    return out
-
-
-_full_kernels = kernel_table("full")
+        return failed(error, ones_out, size, *more_size, out=out)
 
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -353,8 +327,12 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
         if type(fill_value) is not int and type(fill_value) is not float:
             fill_value = scalar_of(fill_value, "full", "fill_value", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             full,
             size,
@@ -366,13 +344,6 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
-    except CALL_ERRORS as error:
-        raise explained(error, full, (full,), (size, fill_value), {}) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def full_out(size, fill_value, *, out):
@@ -384,22 +355,16 @@ def full_out(size, fill_value, *, out):
             size = ints_of(size, "full", "size", 1)
         if type(fill_value) is not int and type(fill_value) is not float:
             fill_value = scalar_of(fill_value, "full", "fill_value", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, full_out, size, fill_value, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(full_out, size, fill_value, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::full", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::full", (out,))
         adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::full", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, full_out, (full_out,), (size, fill_value), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::full", (out,))
-    return out
+        return failed(error, full_out, size, fill_value, out=out)
 
 
 def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -425,8 +390,14 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
             dtype = dtype_of(dtype, "arange", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "arange")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.arange_start_step(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             arange_default,
             end,
@@ -437,15 +408,6 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.arange_start_step(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except CALL_ERRORS as error:
-        raise explained(error, arange_default, (arange_default,), (end,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def arange_default_out(end, *, out):
@@ -454,17 +416,17 @@ def arange_default_out(end, *, out):
         return call(arange_default_out, end, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(arange_default_out, end, out=out)
+            raise NotATensor
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "arange", "end", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, arange_default_out, end, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::arange", (out,))
-    result = composite_factory.arange_end_out(end, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::arange", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::arange", (out,))
+        result = composite_factory.arange_end_out(end, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::arange", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, arange_default_out, end, out=out)
 
 
 def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -489,8 +451,14 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
             dtype = dtype_of(dtype, "arange", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "arange")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             arange_start,
             start,
@@ -501,18 +469,6 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except CALL_ERRORS as error:
-        raise explained(error, arange_start, (arange_start,), (start, end), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_arange_start_step_kernels = kernel_table("arange.start_step")
 
 
 def arange_start_step(
@@ -543,8 +499,12 @@ def arange_start_step(
         if type(step) is not int and type(step) is not float:
             step = scalar_of(step, "arange", "step", 3)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             arange_start_step,
             start,
@@ -557,13 +517,6 @@ def arange_start_step(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def arange(
@@ -576,22 +529,24 @@ def arange(
     arange(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     arange(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
-    try:
-        if (start is ... or end is ...) and step == 1:
-            given = [value for value in (start, end) if value is not ...]
-            return arange_default(
-                *given,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
+    if (start is ... or end is ...) and step == 1:
+        given = [value for value in (start, end) if value is not ...]
+        if len(given) < 1:
+            return raise_no_overload(
+                arange,
+                (arange_default, arange_start, arange_start_step),
+                (start, end, step),
+                {
+                    "dtype": dtype,
+                    "layout": layout,
+                    "device": device,
+                    "pin_memory": pin_memory,
+                    "out": out,
+                    "requires_grad": requires_grad,
+                },
             )
-        return arange_start_step(
-            start,
-            end,
-            step,
+        return arange_default(
+            *given,
             dtype=dtype,
             layout=layout,
             device=device,
@@ -599,21 +554,17 @@ def arange(
             out=out,
             requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            arange,
-            (arange_default, arange_start, arange_start_step),
-            (start, end, step),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "out": out,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    return arange_start_step(
+        start,
+        end,
+        step,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        out=out,
+        requires_grad=requires_grad,
+    )
 
 
 def arange_start_step_out(start, end, step=1, *, out):
@@ -627,27 +578,18 @@ def arange_start_step_out(start, end, step=1, *, out):
             end = scalar_of(end, "arange", "end", 2)
         if type(step) is not int and type(step) is not float:
             step = scalar_of(step, "arange", "step", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, arange_start_step_out, start, end, step, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::arange", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::arange", (out,))
         adopt_result(
             out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
         )
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::arange", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, arange_start_step_out, (arange_start_step_out,), (start, end, step), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::arange", (out,))
-    return out
-
-
-_linspace_default_kernels = kernel_table("linspace")
+        return failed(error, arange_start_step_out, start, end, step, out=out)
 
 
 def linspace_default(
@@ -678,8 +620,12 @@ def linspace_default(
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "linspace", "steps", 3)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             linspace_default,
             start,
@@ -692,13 +638,6 @@ def linspace_default(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def linspace_default_out(start, end, steps, *, out):
@@ -712,24 +651,18 @@ def linspace_default_out(start, end, steps, *, out):
             end = scalar_of(end, "linspace", "end", 2)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "linspace", "steps", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linspace_default_out, start, end, steps, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::linspace", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::linspace", (out,))
         adopt_result(
             out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
         )
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::linspace", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, linspace_default_out, (linspace_default_out,), (start, end, steps), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::linspace", (out,))
-    return out
+        return failed(error, linspace_default_out, start, end, steps, out=out)
 
 
 def linspace_Tensor_Tensor(
@@ -753,40 +686,24 @@ def linspace_Tensor_Tensor(
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Tensor_Tensor_out(start, end, steps, out=out), requires_grad)
     try:
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(
-                linspace_Tensor_Tensor,
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if not isinstance(end, Tensor):
-            return raise_bad_argument(
-                linspace_Tensor_Tensor,
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
+        if not (isinstance(start, Tensor) and isinstance(end, Tensor)):
+            raise NotATensor
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "linspace", "steps", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "linspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.linspace_tensors(
+            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             linspace_Tensor_Tensor,
             start,
@@ -799,17 +716,6 @@ def linspace_Tensor_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.linspace_tensors(
-            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, linspace_Tensor_Tensor, (linspace_Tensor_Tensor,), (start, end, steps), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def linspace_Tensor_Tensor_out(start, end, steps, *, out):
@@ -817,20 +723,16 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
     if state.interceptors and intercepts(linspace_Tensor_Tensor_out, start, end, out):
         return call(linspace_Tensor_Tensor_out, start, end, steps, out=out)
     try:
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-        if not isinstance(end, Tensor):
-            return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+        if not (isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "linspace", "steps", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linspace_Tensor_Tensor_out, start, end, steps, out=out)
-    refuse_unwritable("aten::linspace", (out,), start, end)
-    result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
-    record_refusal("aten::linspace", (out,), start, end)
-    return result
+        refuse_unwritable("aten::linspace", (out,), start, end)
+        result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
+        record_refusal("aten::linspace", (out,), start, end)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, linspace_Tensor_Tensor_out, start, end, steps, out=out)
 
 
 def linspace_Tensor_Scalar(
@@ -855,18 +757,7 @@ def linspace_Tensor_Scalar(
         return flagged(linspace_Tensor_Scalar_out(start, end, steps, out=out), requires_grad)
     try:
         if not isinstance(start, Tensor):
-            return raise_bad_argument(
-                linspace_Tensor_Scalar,
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "linspace", "end", 2)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
@@ -875,8 +766,16 @@ def linspace_Tensor_Scalar(
             dtype = dtype_of(dtype, "linspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "linspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.linspace_tensors(
+            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             linspace_Tensor_Scalar,
             start,
@@ -889,17 +788,6 @@ def linspace_Tensor_Scalar(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.linspace_tensors(
-            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, linspace_Tensor_Scalar, (linspace_Tensor_Scalar,), (start, end, steps), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def linspace_Tensor_Scalar_out(start, end, steps, *, out):
@@ -907,20 +795,18 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
     if state.interceptors and intercepts(linspace_Tensor_Scalar_out, start, out):
         return call(linspace_Tensor_Scalar_out, start, end, steps, out=out)
     try:
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
+        if not (isinstance(start, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "linspace", "end", 2)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "linspace", "steps", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linspace_Tensor_Scalar_out, start, end, steps, out=out)
-    refuse_unwritable("aten::linspace", (out,), start)
-    result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
-    record_refusal("aten::linspace", (out,), start)
-    return result
+        refuse_unwritable("aten::linspace", (out,), start)
+        result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
+        record_refusal("aten::linspace", (out,), start)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, linspace_Tensor_Scalar_out, start, end, steps, out=out)
 
 
 def linspace_Scalar_Tensor(
@@ -945,18 +831,7 @@ def linspace_Scalar_Tensor(
         return flagged(linspace_Scalar_Tensor_out(start, end, steps, out=out), requires_grad)
     try:
         if not isinstance(end, Tensor):
-            return raise_bad_argument(
-                linspace_Scalar_Tensor,
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "linspace", "start", 1)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
@@ -965,8 +840,16 @@ def linspace_Scalar_Tensor(
             dtype = dtype_of(dtype, "linspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "linspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.linspace_tensors(
+            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             linspace_Scalar_Tensor,
             start,
@@ -979,17 +862,6 @@ def linspace_Scalar_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.linspace_tensors(
-            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, linspace_Scalar_Tensor, (linspace_Scalar_Tensor,), (start, end, steps), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def linspace(
@@ -1001,70 +873,54 @@ def linspace(
     linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     linspace(start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
-    try:
-        if isinstance(start, Tensor) and isinstance(end, Tensor):
-            return linspace_Tensor_Tensor(
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if isinstance(start, Tensor) and as_operand(end) is not None:
-            return linspace_Tensor_Scalar(
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if as_operand(start) is not None and isinstance(end, Tensor):
-            return linspace_Scalar_Tensor(
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if as_operand(start) is not None and as_operand(end) is not None:
-            return linspace_default(
-                start,
-                end,
-                steps,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            linspace,
-            (linspace_Tensor_Tensor, linspace_Tensor_Scalar, linspace_Scalar_Tensor, linspace_default),
-            (start, end, steps),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "out": out,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    if isinstance(start, Tensor) and isinstance(end, Tensor):
+        return linspace_Tensor_Tensor(
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if isinstance(start, Tensor) and as_operand(end) is not None:
+        return linspace_Tensor_Scalar(
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if as_operand(start) is not None and isinstance(end, Tensor):
+        return linspace_Scalar_Tensor(
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if as_operand(start) is not None and as_operand(end) is not None:
+        return linspace_default(
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     return raise_no_overload(
         linspace,
         (linspace_Tensor_Tensor, linspace_Tensor_Scalar, linspace_Scalar_Tensor, linspace_default),
@@ -1085,20 +941,18 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
     if state.interceptors and intercepts(linspace_Scalar_Tensor_out, end, out):
         return call(linspace_Scalar_Tensor_out, start, end, steps, out=out)
     try:
-        if not isinstance(end, Tensor):
-            return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
+        if not (isinstance(end, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "linspace", "start", 1)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "linspace", "steps", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linspace_Scalar_Tensor_out, start, end, steps, out=out)
-    refuse_unwritable("aten::linspace", (out,), end)
-    result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
-    record_refusal("aten::linspace", (out,), end)
-    return result
+        refuse_unwritable("aten::linspace", (out,), end)
+        result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
+        record_refusal("aten::linspace", (out,), end)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, linspace_Scalar_Tensor_out, start, end, steps, out=out)
 
 
 def logspace_default(
@@ -1145,8 +999,16 @@ def logspace_default(
             dtype = dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.logspace(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             logspace_default,
             start,
@@ -1160,17 +1022,6 @@ def logspace_default(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.logspace(
-            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, logspace_default, (logspace_default,), (start, end, steps, base), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def logspace_default_out(start, end, steps, base=10.0, *, out):
@@ -1179,7 +1030,7 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
         return call(logspace_default_out, start, end, steps, base, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(logspace_default_out, start, end, steps, base, out=out)
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "logspace", "start", 1)
         if type(end) is not int and type(end) is not float:
@@ -1188,14 +1039,14 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
             steps = int_of(steps, "logspace", "steps", 3)
         if type(base) is not float:
             base = float_of(base, "logspace", "base", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logspace_default_out, start, end, steps, base, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::logspace", (out,))
-    result = composite_ranges.logspace_out(start, end, steps, base, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::logspace", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::logspace", (out,))
+        result = composite_ranges.logspace_out(start, end, steps, base, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::logspace", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, logspace_default_out, start, end, steps, base, out=out)
 
 
 def logspace_Tensor_Tensor(
@@ -1230,34 +1081,8 @@ def logspace_Tensor_Tensor(
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Tensor_Tensor_out(start, end, steps, base, out=out), requires_grad)
     try:
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(
-                logspace_Tensor_Tensor,
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if not isinstance(end, Tensor):
-            return raise_bad_argument(
-                logspace_Tensor_Tensor,
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
+        if not (isinstance(start, Tensor) and isinstance(end, Tensor)):
+            raise NotATensor
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "logspace", "steps", 3)
         if type(base) is not float:
@@ -1266,8 +1091,16 @@ def logspace_Tensor_Tensor(
             dtype = dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.logspace_tensors(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             logspace_Tensor_Tensor,
             start,
@@ -1281,19 +1114,6 @@ def logspace_Tensor_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.logspace_tensors(
-            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, logspace_Tensor_Tensor, (logspace_Tensor_Tensor,), (start, end, steps, base), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
@@ -1301,22 +1121,18 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
     if state.interceptors and intercepts(logspace_Tensor_Tensor_out, start, end, out):
         return call(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
     try:
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-        if not isinstance(end, Tensor):
-            return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+        if not (isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "logspace", "steps", 3)
         if type(base) is not float:
             base = float_of(base, "logspace", "base", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-    refuse_unwritable("aten::logspace", (out,), start, end)
-    result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
-    record_refusal("aten::logspace", (out,), start, end)
-    return result
+        refuse_unwritable("aten::logspace", (out,), start, end)
+        result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
+        record_refusal("aten::logspace", (out,), start, end)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
 
 
 def logspace_Scalar_Tensor(
@@ -1352,19 +1168,7 @@ def logspace_Scalar_Tensor(
         return flagged(logspace_Scalar_Tensor_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not isinstance(end, Tensor):
-            return raise_bad_argument(
-                logspace_Scalar_Tensor,
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "logspace", "start", 1)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
@@ -1375,8 +1179,16 @@ def logspace_Scalar_Tensor(
             dtype = dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.logspace_tensors(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             logspace_Scalar_Tensor,
             start,
@@ -1390,19 +1202,6 @@ def logspace_Scalar_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.logspace_tensors(
-            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, logspace_Scalar_Tensor, (logspace_Scalar_Tensor,), (start, end, steps, base), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
@@ -1410,22 +1209,20 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
     if state.interceptors and intercepts(logspace_Scalar_Tensor_out, end, out):
         return call(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
     try:
-        if not isinstance(end, Tensor):
-            return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+        if not (isinstance(end, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "logspace", "start", 1)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "logspace", "steps", 3)
         if type(base) is not float:
             base = float_of(base, "logspace", "base", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
-    refuse_unwritable("aten::logspace", (out,), end)
-    result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
-    record_refusal("aten::logspace", (out,), end)
-    return result
+        refuse_unwritable("aten::logspace", (out,), end)
+        result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
+        record_refusal("aten::logspace", (out,), end)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
 
 
 def logspace_Tensor_Scalar(
@@ -1461,19 +1258,7 @@ def logspace_Tensor_Scalar(
         return flagged(logspace_Tensor_Scalar_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not isinstance(start, Tensor):
-            return raise_bad_argument(
-                logspace_Tensor_Scalar,
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "logspace", "end", 2)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
@@ -1484,8 +1269,16 @@ def logspace_Tensor_Scalar(
             dtype = dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.logspace_tensors(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             logspace_Tensor_Scalar,
             start,
@@ -1499,19 +1292,6 @@ def logspace_Tensor_Scalar(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.logspace_tensors(
-            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, logspace_Tensor_Scalar, (logspace_Tensor_Scalar,), (start, end, steps, base), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def logspace(
@@ -1533,74 +1313,58 @@ def logspace(
     logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
-    try:
-        if isinstance(start, Tensor) and isinstance(end, Tensor):
-            return logspace_Tensor_Tensor(
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if as_operand(start) is not None and isinstance(end, Tensor):
-            return logspace_Scalar_Tensor(
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if isinstance(start, Tensor) and as_operand(end) is not None:
-            return logspace_Tensor_Scalar(
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if as_operand(start) is not None and as_operand(end) is not None:
-            return logspace_default(
-                start,
-                end,
-                steps,
-                base,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            logspace,
-            (logspace_Tensor_Tensor, logspace_Scalar_Tensor, logspace_Tensor_Scalar, logspace_default),
-            (start, end, steps, base),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "out": out,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    if isinstance(start, Tensor) and isinstance(end, Tensor):
+        return logspace_Tensor_Tensor(
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if as_operand(start) is not None and isinstance(end, Tensor):
+        return logspace_Scalar_Tensor(
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if isinstance(start, Tensor) and as_operand(end) is not None:
+        return logspace_Tensor_Scalar(
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if as_operand(start) is not None and as_operand(end) is not None:
+        return logspace_default(
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     return raise_no_overload(
         logspace,
         (logspace_Tensor_Tensor, logspace_Scalar_Tensor, logspace_Tensor_Scalar, logspace_default),
@@ -1621,22 +1385,20 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
     if state.interceptors and intercepts(logspace_Tensor_Scalar_out, start, out):
         return call(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
     try:
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+        if not (isinstance(start, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "logspace", "end", 2)
         if type(steps) is not int or not -(2**63) <= steps < 2**63:
             steps = int_of(steps, "logspace", "steps", 3)
         if type(base) is not float:
             base = float_of(base, "logspace", "base", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
-    refuse_unwritable("aten::logspace", (out,), start)
-    result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
-    record_refusal("aten::logspace", (out,), start)
-    return result
+        refuse_unwritable("aten::logspace", (out,), start)
+        result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
+        record_refusal("aten::logspace", (out,), start)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
 
 
 def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1668,8 +1430,16 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
             dtype = dtype_of(dtype, "range", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "range")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.range_inclusive(
+            start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             range,
             start,
@@ -1682,17 +1452,6 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.range_inclusive(
-            start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, range, (range,), (start, end, step), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def range_out(start, end, step=1, *, out):
@@ -1701,21 +1460,21 @@ def range_out(start, end, step=1, *, out):
         return call(range_out, start, end, step, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(range_out, start, end, step, out=out)
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "range", "start", 1)
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "range", "end", 2)
         if type(step) is not int and type(step) is not float:
             step = scalar_of(step, "range", "step", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, range_out, start, end, step, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::range", (out,))
-    result = composite_ranges.range_inclusive_out(start, end, step, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::range", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::range", (out,))
+        result = composite_ranges.range_inclusive_out(start, end, step, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::range", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, range_out, start, end, step, out=out)
 
 
 def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1744,8 +1503,16 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
             dtype = dtype_of(dtype, "range", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "range")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_ranges.range_from_to(
+            start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             range_default,
             start,
@@ -1757,17 +1524,6 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_ranges.range_from_to(
-            start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, range_default, (range_default,), (start, end), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def range_default_out(start, end, *, out):
@@ -1776,22 +1532,19 @@ def range_default_out(start, end, *, out):
         return call(range_default_out, start, end, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(range_default_out, start, end, out=out)
+            raise NotATensor
         if type(start) is not int and type(start) is not float:
             start = scalar_of(start, "range", "start", 1)
         if type(end) is not int and type(end) is not float:
             end = scalar_of(end, "range", "end", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, range_default_out, start, end, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::range", (out,))
-    result = composite_ranges.range_from_to_out(start, end, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::range", (out,))
-    return result
-
-
-_eye_default_kernels = kernel_table("eye")
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::range", (out,))
+        result = composite_ranges.range_from_to_out(start, end, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::range", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, range_default_out, start, end, out=out)
 
 
 def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1814,8 +1567,12 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = index_of(n, "eye", "n", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             eye_default,
             n,
@@ -1826,13 +1583,6 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def eye_default_out(n, *, out):
@@ -1842,25 +1592,16 @@ def eye_default_out(n, *, out):
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = index_of(n, "eye", "n", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, eye_default_out, n, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(eye_default_out, n, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::eye", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::eye", (out,))
         adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::eye", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, eye_default_out, (eye_default_out,), (n,), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::eye", (out,))
-    return out
-
-
-_eye_m_kernels = kernel_table("eye.m")
+        return failed(error, eye_default_out, n, out=out)
 
 
 def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1886,8 +1627,12 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
         if type(m) is not int or not -(2**63) <= m < 2**63:
             m = index_of(m, "eye", "m", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             eye_m,
             n,
@@ -1899,13 +1644,6 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1914,36 +1652,13 @@ def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out
     eye(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     eye(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
-    try:
-        if m is not ...:
-            return eye_m(
-                n,
-                m,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        return eye_default(
-            n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
+    if m is not ...:
+        return eye_m(
+            n, m, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            eye,
-            (eye_default, eye_m),
-            (n, m),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "out": out,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    return eye_default(
+        n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
+    )
 
 
 def eye_m_out(n, m, *, out):
@@ -1955,22 +1670,16 @@ def eye_m_out(n, m, *, out):
             n = index_of(n, "eye", "n", 1)
         if type(m) is not int or not -(2**63) <= m < 2**63:
             m = index_of(m, "eye", "m", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, eye_m_out, n, m, out=out)
-    try:
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(eye_m_out, n, m, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::eye", (out,))
-    try:
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::eye", (out,))
         adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
+        mark_written(out)
+        if out._mt_edge is not None:
+            record_refusal("aten::eye", (out,))
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, eye_m_out, (eye_m_out,), (n, m), {}) from None
-    mark_written(out)
-    if out._mt_edge is not None:
-        record_refusal("aten::eye", (out,))
-    return out
+        return failed(error, eye_m_out, n, m, out=out)
 
 
 def hann_window_default(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -1992,8 +1701,16 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
             dtype = dtype_of(dtype, "hann_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hann_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.hann_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             hann_window_default,
             window_length,
@@ -2003,17 +1720,6 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.hann_window(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, hann_window_default, (hann_window_default,), (window_length,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def hann_window_periodic(
@@ -2040,8 +1746,16 @@ def hann_window_periodic(
             dtype = dtype_of(dtype, "hann_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hann_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.hann_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             hann_window_periodic,
             window_length,
@@ -2052,17 +1766,6 @@ def hann_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.hann_window_periodic(
-            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, hann_window_periodic, (hann_window_periodic,), (window_length, periodic), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def hann_window(
@@ -2073,34 +1776,19 @@ def hann_window(
     hann_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hann_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
-    try:
-        if periodic is not ...:
-            return hann_window_periodic(
-                window_length,
-                periodic,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        return hann_window_default(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is not ...:
+        return hann_window_periodic(
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            hann_window,
-            (hann_window_default, hann_window_periodic),
-            (window_length, periodic),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    return hann_window_default(
+        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    )
 
 
 def hamming_window_default(
@@ -2124,8 +1812,16 @@ def hamming_window_default(
             dtype = dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.hamming_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             hamming_window_default,
             window_length,
@@ -2135,17 +1831,6 @@ def hamming_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.hamming_window(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, hamming_window_default, (hamming_window_default,), (window_length,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def hamming_window_periodic(
@@ -2172,8 +1857,16 @@ def hamming_window_periodic(
             dtype = dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.hamming_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             hamming_window_periodic,
             window_length,
@@ -2184,19 +1877,6 @@ def hamming_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.hamming_window_periodic(
-            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, hamming_window_periodic, (hamming_window_periodic,), (window_length, periodic), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def hamming_window_periodic_alpha(
@@ -2226,8 +1906,16 @@ def hamming_window_periodic_alpha(
             dtype = dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.hamming_window_alpha(
+            window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             hamming_window_periodic_alpha,
             window_length,
@@ -2239,19 +1927,6 @@ def hamming_window_periodic_alpha(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.hamming_window_alpha(
-            window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, hamming_window_periodic_alpha, (hamming_window_periodic_alpha,), (window_length, periodic, alpha), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def hamming_window_periodic_alpha_beta(
@@ -2284,8 +1959,16 @@ def hamming_window_periodic_alpha_beta(
             dtype = dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.hamming_window_alpha_beta(
+            window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             hamming_window_periodic_alpha_beta,
             window_length,
@@ -2298,23 +1981,6 @@ def hamming_window_periodic_alpha_beta(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.hamming_window_alpha_beta(
-            window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            hamming_window_periodic_alpha_beta,
-            (hamming_window_periodic_alpha_beta,),
-            (window_length, periodic, alpha, beta),
-            {},
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def hamming_window(
@@ -2338,62 +2004,42 @@ def hamming_window(
     hamming_window(window_length, periodic, alpha, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, alpha, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
-    try:
-        if periodic is not ... and alpha is not ... and beta is not ...:
-            return hamming_window_periodic_alpha_beta(
-                window_length,
-                periodic,
-                alpha,
-                beta,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        if periodic is not ... and alpha is not ...:
-            return hamming_window_periodic_alpha(
-                window_length,
-                periodic,
-                alpha,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        if periodic is not ...:
-            return hamming_window_periodic(
-                window_length,
-                periodic,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        return hamming_window_default(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is not ... and alpha is not ... and beta is not ...:
+        return hamming_window_periodic_alpha_beta(
+            window_length,
+            periodic,
+            alpha,
+            beta,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            hamming_window,
-            (
-                hamming_window_default,
-                hamming_window_periodic,
-                hamming_window_periodic_alpha,
-                hamming_window_periodic_alpha_beta,
-            ),
-            (window_length, periodic, alpha, beta),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    if periodic is not ... and alpha is not ...:
+        return hamming_window_periodic_alpha(
+            window_length,
+            periodic,
+            alpha,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if periodic is not ...:
+        return hamming_window_periodic(
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    return hamming_window_default(
+        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    )
 
 
 def blackman_window_default(
@@ -2417,8 +2063,16 @@ def blackman_window_default(
             dtype = dtype_of(dtype, "blackman_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "blackman_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.blackman_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             blackman_window_default,
             window_length,
@@ -2428,17 +2082,6 @@ def blackman_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.blackman_window(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, blackman_window_default, (blackman_window_default,), (window_length,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def blackman_window_periodic(
@@ -2465,8 +2108,16 @@ def blackman_window_periodic(
             dtype = dtype_of(dtype, "blackman_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "blackman_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.blackman_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             blackman_window_periodic,
             window_length,
@@ -2477,19 +2128,6 @@ def blackman_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.blackman_window_periodic(
-            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, blackman_window_periodic, (blackman_window_periodic,), (window_length, periodic), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def blackman_window(
@@ -2500,34 +2138,19 @@ def blackman_window(
     blackman_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     blackman_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
-    try:
-        if periodic is not ...:
-            return blackman_window_periodic(
-                window_length,
-                periodic,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        return blackman_window_default(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is not ...:
+        return blackman_window_periodic(
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            blackman_window,
-            (blackman_window_default, blackman_window_periodic),
-            (window_length, periodic),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    return blackman_window_default(
+        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    )
 
 
 def bartlett_window_default(
@@ -2551,8 +2174,16 @@ def bartlett_window_default(
             dtype = dtype_of(dtype, "bartlett_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "bartlett_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.bartlett_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             bartlett_window_default,
             window_length,
@@ -2562,17 +2193,6 @@ def bartlett_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.bartlett_window(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, bartlett_window_default, (bartlett_window_default,), (window_length,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def bartlett_window_periodic(
@@ -2599,8 +2219,16 @@ def bartlett_window_periodic(
             dtype = dtype_of(dtype, "bartlett_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "bartlett_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.bartlett_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             bartlett_window_periodic,
             window_length,
@@ -2611,19 +2239,6 @@ def bartlett_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.bartlett_window_periodic(
-            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, bartlett_window_periodic, (bartlett_window_periodic,), (window_length, periodic), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def bartlett_window(
@@ -2634,34 +2249,19 @@ def bartlett_window(
     bartlett_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     bartlett_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
-    try:
-        if periodic is not ...:
-            return bartlett_window_periodic(
-                window_length,
-                periodic,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        return bartlett_window_default(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is not ...:
+        return bartlett_window_periodic(
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bartlett_window,
-            (bartlett_window_default, bartlett_window_periodic),
-            (window_length, periodic),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    return bartlett_window_default(
+        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    )
 
 
 def kaiser_window_default(
@@ -2685,8 +2285,16 @@ def kaiser_window_default(
             dtype = dtype_of(dtype, "kaiser_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "kaiser_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.kaiser_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             kaiser_window_default,
             window_length,
@@ -2696,17 +2304,6 @@ def kaiser_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.kaiser_window(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, kaiser_window_default, (kaiser_window_default,), (window_length,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def kaiser_window_periodic(
@@ -2733,8 +2330,16 @@ def kaiser_window_periodic(
             dtype = dtype_of(dtype, "kaiser_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "kaiser_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.kaiser_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             kaiser_window_periodic,
             window_length,
@@ -2745,19 +2350,6 @@ def kaiser_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.kaiser_window_periodic(
-            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, kaiser_window_periodic, (kaiser_window_periodic,), (window_length, periodic), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def kaiser_window_beta(
@@ -2787,8 +2379,16 @@ def kaiser_window_beta(
             dtype = dtype_of(dtype, "kaiser_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "kaiser_window")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_windows.kaiser_window_beta(
+            window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             kaiser_window_beta,
             window_length,
@@ -2800,17 +2400,6 @@ def kaiser_window_beta(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_windows.kaiser_window_beta(
-            window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, kaiser_window_beta, (kaiser_window_beta,), (window_length, periodic, beta), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def kaiser_window(
@@ -2831,45 +2420,30 @@ def kaiser_window(
     kaiser_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     kaiser_window(window_length, periodic, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
-    try:
-        if periodic is not ... and beta is not ...:
-            return kaiser_window_beta(
-                window_length,
-                periodic,
-                beta,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        if periodic is not ...:
-            return kaiser_window_periodic(
-                window_length,
-                periodic,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
-        return kaiser_window_default(
-            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is not ... and beta is not ...:
+        return kaiser_window_beta(
+            window_length,
+            periodic,
+            beta,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            kaiser_window,
-            (kaiser_window_default, kaiser_window_periodic, kaiser_window_beta),
-            (window_length, periodic, beta),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    if periodic is not ...:
+        return kaiser_window_periodic(
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    return kaiser_window_default(
+        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    )
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -2891,8 +2465,14 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
             dtype = dtype_of(dtype, "scalar_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "scalar_tensor")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             scalar_tensor,
             s,
@@ -2902,18 +2482,6 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
-    except CALL_ERRORS as error:
-        raise explained(error, scalar_tensor, (scalar_tensor,), (s,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_empty_like_kernels = kernel_table("empty_like")
 
 
 def empty_like(
@@ -2936,8 +2504,17 @@ def empty_like(
             dtype = dtype_of(dtype, "empty_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "empty_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        result = wrap(
+            _empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             empty_like,
             input,
@@ -2948,33 +2525,6 @@ def empty_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            empty_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
-    try:
-        result = wrap(
-            _empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_zeros_like_kernels = kernel_table("zeros_like")
 
 
 def zeros_like(
@@ -2997,8 +2547,17 @@ def zeros_like(
             dtype = dtype_of(dtype, "zeros_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "zeros_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        result = wrap(
+            _zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             zeros_like,
             input,
@@ -3009,33 +2568,6 @@ def zeros_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            zeros_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
-    try:
-        result = wrap(
-            _zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_ones_like_kernels = kernel_table("ones_like")
 
 
 def ones_like(
@@ -3058,8 +2590,17 @@ def ones_like(
             dtype = dtype_of(dtype, "ones_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "ones_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        result = wrap(
+            _ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             ones_like,
             input,
@@ -3070,33 +2611,6 @@ def ones_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            ones_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
-    try:
-        result = wrap(
-            _ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_full_like_kernels = kernel_table("full_like")
 
 
 def full_like(
@@ -3130,8 +2644,19 @@ def full_like(
             dtype = dtype_of(dtype, "full_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "full_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        result = wrap(
+            _full_like_kernels[type(input_array)](
+                input_array, fill_value, dtype, layout, device, pin_memory, memory_format
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             full_like,
             input,
@@ -3143,33 +2668,6 @@ def full_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            full_like,
-            input,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
-    try:
-        result = wrap(
-            _full_like_kernels[type(input_array)](
-                input_array, fill_value, dtype, layout, device, pin_memory, memory_format
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, full_like, (full_like,), (input, fill_value), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -3188,27 +2686,23 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                new_empty,
-                input,
-                size,
-                *more_size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "new_empty", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_empty")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_empty", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.empty(size, **options_like(input, dtype, device, layout))
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             new_empty,
             input,
@@ -3220,15 +2714,6 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.empty(size, **options_like(input, dtype, device, layout))
-    except CALL_ERRORS as error:
-        raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def new_empty_strided(
@@ -3249,17 +2734,7 @@ def new_empty_strided(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                new_empty_strided,
-                input,
-                size,
-                stride,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "new_empty_strided", "size", 2)
         if type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -3268,8 +2743,14 @@ def new_empty_strided(
             dtype = dtype_of(dtype, "new_empty_strided", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_empty_strided")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.empty_strided(size, stride, **options_like(input, dtype, device))
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             new_empty_strided,
             input,
@@ -3281,15 +2762,6 @@ def new_empty_strided(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.empty_strided(size, stride, **options_like(input, dtype, device))
-    except CALL_ERRORS as error:
-        raise explained(error, new_empty_strided, (new_empty_strided,), (input, size, stride), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -3308,27 +2780,23 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                new_zeros,
-                input,
-                size,
-                *more_size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "new_zeros", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_zeros")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_zeros", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.zeros(size, **options_like(input, dtype, device, layout))
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             new_zeros,
             input,
@@ -3340,15 +2808,6 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.zeros(size, **options_like(input, dtype, device, layout))
-    except CALL_ERRORS as error:
-        raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -3367,27 +2826,23 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                new_ones,
-                input,
-                size,
-                *more_size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "new_ones", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_ones")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_ones", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.ones(size, **options_like(input, dtype, device, layout))
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             new_ones,
             input,
@@ -3399,15 +2854,6 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.ones(size, **options_like(input, dtype, device, layout))
-    except CALL_ERRORS as error:
-        raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -3426,17 +2872,7 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                new_full,
-                input,
-                size,
-                fill_value,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "new_full", "size", 2)
         if type(fill_value) is not int and type(fill_value) is not float:
@@ -3445,8 +2881,14 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             dtype = dtype_of(dtype, "new_full", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_full")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = ops.full(size, fill_value, **options_like(input, dtype, device, layout))
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             new_full,
             input,
@@ -3458,18 +2900,6 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = ops.full(size, fill_value, **options_like(input, dtype, device, layout))
-    except CALL_ERRORS as error:
-        raise explained(error, new_full, (new_full,), (input, size, fill_value), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
-
-
-_clone_kernels = kernel_table("clone")
 
 
 def clone(input, *, memory_format=None):
@@ -3478,21 +2908,15 @@ def clone(input, *, memory_format=None):
         return call(clone, input, memory_format=memory_format)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(clone, input, memory_format=memory_format)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CloneBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CloneBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, clone, input, memory_format=memory_format)
 
 
 def copy_default(input, src, non_blocking=False):
@@ -3500,18 +2924,13 @@ def copy_default(input, src, non_blocking=False):
     if state.interceptors and intercepts(copy_default, input, src):
         return call(copy_default, input, src, non_blocking)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(copy_default, input, src, non_blocking)
-        if not isinstance(src, Tensor):
-            return raise_bad_argument(copy_default, input, src, non_blocking)
+        if not (isinstance(input, Tensor) and isinstance(src, Tensor)):
+            raise NotATensor
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, copy_default, input, src, non_blocking)
-    return ops.empty_like(input).copy_(src, non_blocking)
-
-
-_copy__kernels = kernel_table("copy_")
+        return ops.empty_like(input).copy_(src, non_blocking)
+    except CALL_ERRORS as error:
+        return failed(error, copy_default, input, src, non_blocking)
 
 
 def copy_(input, other, non_blocking=False):
@@ -3520,43 +2939,31 @@ def copy_(input, other, non_blocking=False):
         return call(copy_, input, other, non_blocking)
     try:
         if type(other) is not Tensor:
-            operand = as_operand(other)
-            if operand is None:
-                return raise_bad_argument(copy_, input, other, non_blocking)
-            other = operand
+            other = operand_of(other)
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, copy_, input, other, non_blocking)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(copy_, input, other, non_blocking)
-    other_array = other._mt_array
-    node = None
-    if (
-        (input._mt_edge is not None or other._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (input.is_floating_point() or input.is_complex())
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.CopyBackwards()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-    try:
+        other_array = other._mt_array
+        node = None
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and (input.is_floating_point() or input.is_complex())
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.CopyBackwards()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
         _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, copy_, (copy_,), (input, other, non_blocking), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-__to_copy_kernels = kernel_table("_to_copy")
+        return failed(error, copy_, input, other, non_blocking)
 
 
 def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, memory_format=None):
@@ -3581,8 +2988,26 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
                 refuse_pinned("_to_copy")
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and (dtype is None or dtype.is_floating_point or dtype.is_complex)
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToCopyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_device = input.device
+        return wrap(
+            __to_copy_kernels[type(input_array)](
+                input_array, dtype, layout, device, pin_memory, non_blocking, memory_format
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _to_copy,
             input,
@@ -3593,39 +3018,6 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
             non_blocking=non_blocking,
             memory_format=memory_format,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _to_copy,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            non_blocking=non_blocking,
-            memory_format=memory_format,
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (dtype is None or dtype.is_floating_point or dtype.is_complex)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToCopyBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_device = input.device
-    try:
-        return wrap(
-            __to_copy_kernels[type(input_array)](
-                input_array, dtype, layout, device, pin_memory, non_blocking, memory_format
-            ),
-            node,
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
 
 
 def _pin_memory(input, device=None):
@@ -3655,17 +3047,7 @@ def to_dtype_layout(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                to_dtype_layout,
-                input,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                non_blocking=non_blocking,
-                copy=copy,
-                memory_format=memory_format,
-            )
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "to", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
@@ -3676,8 +3058,18 @@ def to_dtype_layout(
             non_blocking = bool_of(non_blocking, "to", "non_blocking")
         if copy is not False and copy is not True:
             copy = bool_of(copy, "to", "copy")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_factory.to_dtype_layout(
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            non_blocking=non_blocking,
+            copy=copy,
+            memory_format=memory_format,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             to_dtype_layout,
             input,
@@ -3689,16 +3081,6 @@ def to_dtype_layout(
             copy=copy,
             memory_format=memory_format,
         )
-    return composite_factory.to_dtype_layout(
-        input,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        non_blocking=non_blocking,
-        copy=copy,
-        memory_format=memory_format,
-    )
 
 
 def to_device(input, device, dtype, non_blocking=False, copy=False, memory_format=None):
@@ -3707,16 +3089,16 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
         return call(to_device, input, device, dtype, non_blocking, copy, memory_format)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_device, input, device, dtype, non_blocking, copy, memory_format)
+            raise NotATensor
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "to", "dtype", 3)
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "to", "non_blocking", 4)
         if copy is not False and copy is not True:
             copy = bool_of(copy, "to", "copy", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_device, input, device, dtype, non_blocking, copy, memory_format)
-    return composite_factory.to_device(input, device, dtype, non_blocking, copy, memory_format)
+        return composite_factory.to_device(input, device, dtype, non_blocking, copy, memory_format)
+    except CALL_ERRORS as error:
+        return failed(error, to_device, input, device, dtype, non_blocking, copy, memory_format)
 
 
 def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
@@ -3725,16 +3107,16 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
         return call(to_dtype, input, dtype, non_blocking, copy, memory_format)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_dtype, input, dtype, non_blocking, copy, memory_format)
+            raise NotATensor
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "to", "dtype", 2)
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
         if copy is not False and copy is not True:
             copy = bool_of(copy, "to", "copy", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_dtype, input, dtype, non_blocking, copy, memory_format)
-    return composite_factory.to_dtype(input, dtype, non_blocking, copy, memory_format)
+        return composite_factory.to_dtype(input, dtype, non_blocking, copy, memory_format)
+    except CALL_ERRORS as error:
+        return failed(error, to_dtype, input, dtype, non_blocking, copy, memory_format)
 
 
 def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
@@ -3742,17 +3124,15 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
     if state.interceptors and intercepts(to_other, input, other):
         return call(to_other, input, other, non_blocking, copy, memory_format)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
         if copy is not False and copy is not True:
             copy = bool_of(copy, "to", "copy", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_other, input, other, non_blocking, copy, memory_format)
-    return composite_factory.to_other(input, other, non_blocking, copy, memory_format)
+        return composite_factory.to_other(input, other, non_blocking, copy, memory_format)
+    except CALL_ERRORS as error:
+        return failed(error, to_other, input, other, non_blocking, copy, memory_format)
 
 
 def to(*args, **kwargs):
@@ -3775,14 +3155,9 @@ def type_as(input, other):
     """type_as(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(type_as, input, other):
         return call(type_as, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(type_as, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(type_as, input, other)
     return composite_factory.type_as(input, other)
-
-
-_fill_Scalar_kernels = kernel_table("fill.Scalar")
 
 
 def fill_Scalar(input, value):
@@ -3792,25 +3167,16 @@ def fill_Scalar(input, value):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "fill", "value", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fill_Scalar, input, value)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(fill_Scalar, input, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FillBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FillBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, fill_Scalar, input, value)
 
 
 def fill__Scalar(input, value):
@@ -3820,33 +3186,21 @@ def fill__Scalar(input, value):
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "fill_", "value", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fill__Scalar, input, value)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(fill__Scalar, input, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.FillBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.FillBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_fill_Tensor_kernels = kernel_table("fill.Tensor")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, fill__Scalar, input, value)
 
 
 def fill_Tensor(input, value):
@@ -3856,20 +3210,19 @@ def fill_Tensor(input, value):
     try:
         input_array = input._mt_array
         value_array = value._mt_array
-    except AttributeError:
-        return raise_bad_argument(fill_Tensor, input, value)
-    node = None
-    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        value_edge = value._mt_edge or edge_of(value)
-        if input_edge is not None or value_edge is not None:
-            node = nodes.FillBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, value_edge or None)
-    try:
+        node = None
+        if (input._mt_edge is not None or value._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            value_edge = value._mt_edge or edge_of(value)
+            if input_edge is not None or value_edge is not None:
+                node = nodes.FillBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, value_edge or None)
         return wrap(_fill_Tensor_kernels[type(input_array)](input_array, value_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, fill_Tensor, input, value)
 
 
 def fill(input, value):
@@ -3877,13 +3230,10 @@ def fill(input, value):
     fill.Scalar(Tensor self, Scalar value) -> Tensor
     fill(input, value)
     """
-    try:
-        if isinstance(value, Tensor):
-            return fill_Tensor(input, value)
-        if as_operand(value) is not None:
-            return fill_Scalar(input, value)
-    except CALL_ERRORS as error:
-        raise explained(error, fill, (fill_Tensor, fill_Scalar), (input, value), {}) from None
+    if isinstance(value, Tensor):
+        return fill_Tensor(input, value)
+    if as_operand(value) is not None:
+        return fill_Scalar(input, value)
     return raise_no_overload(fill, (fill_Tensor, fill_Scalar), (input, value), {})
 
 
@@ -3894,25 +3244,24 @@ def fill__Tensor(input, value):
     try:
         input_array = input._mt_array
         value_array = value._mt_array
-    except AttributeError:
-        return raise_bad_argument(fill__Tensor, input, value)
-    node = None
-    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        value_edge = value._mt_edge or edge_of(value)
-        if input_edge is not None or value_edge is not None:
-            check_inplace(input)
-            node = nodes.FillBackward3()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, value_edge or None)
-    try:
+        node = None
+        if (input._mt_edge is not None or value._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            value_edge = value._mt_edge or edge_of(value)
+            if input_edge is not None or value_edge is not None:
+                check_inplace(input)
+                node = nodes.FillBackward3()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, value_edge or None)
         _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, fill__Tensor, input, value)
 
 
 def fill_(input, value):
@@ -3920,17 +3269,11 @@ def fill_(input, value):
     fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
     fill_(input, value)
     """
-    try:
-        if isinstance(value, Tensor):
-            return fill__Tensor(input, value)
-        if as_operand(value) is not None:
-            return fill__Scalar(input, value)
-    except CALL_ERRORS as error:
-        raise explained(error, fill_, (fill__Tensor, fill__Scalar), (input, value), {}) from None
+    if isinstance(value, Tensor):
+        return fill__Tensor(input, value)
+    if as_operand(value) is not None:
+        return fill__Scalar(input, value)
     return raise_no_overload(fill_, (fill__Tensor, fill__Scalar), (input, value), {})
-
-
-_zero__kernels = kernel_table("zero_")
 
 
 def zero_(input):
@@ -3939,26 +3282,20 @@ def zero_(input):
         return call(zero_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(zero_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ZeroBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ZeroBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _zero__kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, zero_, input)
 
 
 def zero_default(input):
@@ -3970,9 +3307,6 @@ def zero_default(input):
     return ops.zeros_like(input)
 
 
-_complex_kernels = kernel_table("complex")
-
-
 def complex(real, imag, *, out=None):
     """complex(Tensor real, Tensor imag) -> Tensor"""
     if state.interceptors and intercepts(complex, real, imag):
@@ -3982,20 +3316,17 @@ def complex(real, imag, *, out=None):
     try:
         real_array = real._mt_array
         imag_array = imag._mt_array
-    except AttributeError:
-        return raise_bad_argument(complex, real, imag, out=out)
-    node = None
-    if (real._mt_edge is not None or imag._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        real_edge = real._mt_edge or edge_of(real)
-        imag_edge = imag._mt_edge or edge_of(imag)
-        if real_edge is not None or imag_edge is not None:
-            node = nodes.ComplexBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (real_edge or None, imag_edge or None)
-    try:
+        node = None
+        if (real._mt_edge is not None or imag._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            real_edge = real._mt_edge or edge_of(real)
+            imag_edge = imag._mt_edge or edge_of(imag)
+            if real_edge is not None or imag_edge is not None:
+                node = nodes.ComplexBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (real_edge or None, imag_edge or None)
         return wrap(_complex_kernels[type(real_array)](real_array, imag_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, complex, real, imag, out=out)
 
 
 def complex_out(real, imag, *, out):
@@ -4006,16 +3337,13 @@ def complex_out(real, imag, *, out):
         real_array = real._mt_array
         imag_array = imag._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(complex_out, real, imag, out=out)
-    if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("complex", real, imag, out)
-    try:
+        if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("complex", real, imag, out)
         adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, complex_out, real, imag, out=out)
 
 
 def polar(abs, angle, *, out=None):
@@ -4024,9 +3352,7 @@ def polar(abs, angle, *, out=None):
         return call(polar, abs, angle, out=out)
     if out is not None:
         return polar_out(abs, angle, out=out)
-    if not isinstance(abs, Tensor):
-        return raise_bad_argument(polar, abs, angle, out=out)
-    if not isinstance(angle, Tensor):
+    if not (isinstance(abs, Tensor) and isinstance(angle, Tensor)):
         return raise_bad_argument(polar, abs, angle, out=out)
     node = None
     if (
@@ -4051,11 +3377,7 @@ def polar_out(abs, angle, *, out):
     """polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(polar_out, abs, angle, out):
         return call(polar_out, abs, angle, out=out)
-    if not isinstance(abs, Tensor):
-        return raise_bad_argument(polar_out, abs, angle, out=out)
-    if not isinstance(angle, Tensor):
-        return raise_bad_argument(polar_out, abs, angle, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(abs, Tensor) and isinstance(angle, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     if abs._mt_edge is not None or angle._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("polar", abs, angle, out)
@@ -4086,8 +3408,16 @@ def empty_permuted(
             dtype = dtype_of(dtype, "empty_permuted", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "empty_permuted")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_factory.empty_permuted(
+            size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             empty_permuted,
             size,
@@ -4098,17 +3428,6 @@ def empty_permuted(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_factory.empty_permuted(
-            size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, empty_permuted, (empty_permuted,), (size, physical_layout), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -4136,8 +3455,16 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             dtype = dtype_of(dtype, "tril_indices", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "tril_indices")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_factory.tril_indices(
+            row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             tril_indices,
             row,
@@ -4149,17 +3476,6 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_factory.tril_indices(
-            row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, tril_indices, (tril_indices,), (row, col, offset), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -4187,8 +3503,16 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             dtype = dtype_of(dtype, "triu_indices", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "triu_indices")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_factory.triu_indices(
+            row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             triu_indices,
             row,
@@ -4200,14 +3524,3 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_factory.triu_indices(
-            row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, triu_indices, (triu_indices,), (row, col, offset), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result

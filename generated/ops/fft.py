@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd._engine.history import edge_of, mark_written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
@@ -23,19 +23,16 @@ from mindtorch.composite.fft import (
     spectra as composite_spectra,
 )
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
     ints_of,
     overload_for,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
     sized_ints_of,
     str_of,
 )
@@ -44,6 +41,8 @@ from mindtorch.dispatch.factory import check_options, check_out_options, pinned_
 from mindtorch.dispatch.registry import kernel_table
 
 __fft_c2c_kernels = kernel_table("_fft_c2c")
+__fft_r2c_kernels = kernel_table("_fft_r2c")
+__fft_c2r_kernels = kernel_table("_fft_c2r")
 
 
 def _fft_c2c(input, dim, normalization, forward, *, out=None):
@@ -59,28 +58,19 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
             normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
         if forward is not False and forward is not True:
             forward = bool_of(forward, "_fft_c2c", "forward", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _fft_c2c, input, dim, normalization, forward, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_fft_c2c, input, dim, normalization, forward, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FftC2CBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.normalization = normalization
-        node.forward = forward
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FftC2CBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.normalization = normalization
+                node.forward = forward
         return wrap(__fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward), node)
     except CALL_ERRORS as error:
-        raise explained(error, _fft_c2c, (_fft_c2c,), (input, dim, normalization, forward), {}) from None
+        return failed(error, _fft_c2c, input, dim, normalization, forward, out=out)
 
 
 def _fft_c2c_out(input, dim, normalization, forward, *, out):
@@ -94,24 +84,15 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
             normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
         if forward is not False and forward is not True:
             forward = bool_of(forward, "_fft_c2c", "forward", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _fft_c2c_out, input, dim, normalization, forward, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_fft_c2c", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_fft_c2c", input, out)
         adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, _fft_c2c_out, (_fft_c2c_out,), (input, dim, normalization, forward), {}) from None
-    mark_written(out)
-    return out
-
-
-__fft_r2c_kernels = kernel_table("_fft_r2c")
+        return failed(error, _fft_c2c_out, input, dim, normalization, forward, out=out)
 
 
 def _fft_r2c(input, dim, normalization, onesided, *, out=None):
@@ -127,29 +108,20 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
             normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
         if onesided is not False and onesided is not True:
             onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _fft_r2c, input, dim, normalization, onesided, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_fft_r2c, input, dim, normalization, onesided, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FftR2CBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.normalization = normalization
-        node.onesided = onesided
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FftR2CBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.normalization = normalization
+                node.onesided = onesided
+                node.self_shape = input_array.shape
         return wrap(__fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided), node)
     except CALL_ERRORS as error:
-        raise explained(error, _fft_r2c, (_fft_r2c,), (input, dim, normalization, onesided), {}) from None
+        return failed(error, _fft_r2c, input, dim, normalization, onesided, out=out)
 
 
 def _fft_r2c_out(input, dim, normalization, onesided, *, out):
@@ -163,26 +135,17 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
             normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
         if onesided is not False and onesided is not True:
             onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _fft_r2c_out, input, dim, normalization, onesided, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_fft_r2c", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_fft_r2c", input, out)
         adopt_result(
             out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, _fft_r2c_out, (_fft_r2c_out,), (input, dim, normalization, onesided), {}) from None
-    mark_written(out)
-    return out
-
-
-__fft_c2r_kernels = kernel_table("_fft_c2r")
+        return failed(error, _fft_r2c_out, input, dim, normalization, onesided, out=out)
 
 
 def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
@@ -198,27 +161,18 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
             normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
         if type(last_dim_size) is not int:
             last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _fft_c2r, input, dim, normalization, last_dim_size, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FftC2RBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.normalization = normalization
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FftC2RBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.normalization = normalization
         return wrap(__fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size), node)
     except CALL_ERRORS as error:
-        raise explained(error, _fft_c2r, (_fft_c2r,), (input, dim, normalization, last_dim_size), {}) from None
+        return failed(error, _fft_c2r, input, dim, normalization, last_dim_size, out=out)
 
 
 def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
@@ -232,23 +186,17 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
             normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
         if type(last_dim_size) is not int:
             last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_fft_c2r", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_fft_c2r", input, out)
         adopt_result(
             out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, _fft_c2r_out, (_fft_c2r_out,), (input, dim, normalization, last_dim_size), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, _fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
 
 
 def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -261,19 +209,16 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_fft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fft, input, n, dim, norm, out=out)
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_fft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_fft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fft, input, n, dim, norm, out=out)
-    try:
         return composite_fft.fft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_fft, (fft_fft,), (input, n, dim, norm), {}) from None
+        return failed(error, fft_fft, input, n, dim, norm, out=out)
 
 
 def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -281,21 +226,19 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_fft_out, input, out):
         return call(fft_fft_out, input, n, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_fft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_fft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fft_out, input, n, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_fft", input, out)
-    return composite_fft.fft_out(input, n, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_fft", input, out)
+        return composite_fft.fft_out(input, n, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_fft_out, input, n, dim, norm, out=out)
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -308,19 +251,16 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_ifft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out)
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_ifft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_ifft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifft, input, n, dim, norm, out=out)
-    try:
         return composite_fft.ifft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ifft, (fft_ifft,), (input, n, dim, norm), {}) from None
+        return failed(error, fft_ifft, input, n, dim, norm, out=out)
 
 
 def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -328,21 +268,19 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_ifft_out, input, out):
         return call(fft_ifft_out, input, n, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_ifft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_ifft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifft_out, input, n, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_ifft", input, out)
-    return composite_fft.ifft_out(input, n, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_ifft", input, out)
+        return composite_fft.ifft_out(input, n, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_ifft_out, input, n, dim, norm, out=out)
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -355,19 +293,16 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_rfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out)
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_rfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_rfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfft, input, n, dim, norm, out=out)
-    try:
         return composite_fft.rfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_rfft, (fft_rfft,), (input, n, dim, norm), {}) from None
+        return failed(error, fft_rfft, input, n, dim, norm, out=out)
 
 
 def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -375,21 +310,19 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_rfft_out, input, out):
         return call(fft_rfft_out, input, n, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_rfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_rfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfft_out, input, n, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_rfft", input, out)
-    return composite_fft.rfft_out(input, n, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_rfft", input, out)
+        return composite_fft.rfft_out(input, n, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_rfft_out, input, n, dim, norm, out=out)
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -402,19 +335,16 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_irfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out)
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_irfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_irfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_irfft, input, n, dim, norm, out=out)
-    try:
         return composite_fft.irfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_irfft, (fft_irfft,), (input, n, dim, norm), {}) from None
+        return failed(error, fft_irfft, input, n, dim, norm, out=out)
 
 
 def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -422,21 +352,19 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_irfft_out, input, out):
         return call(fft_irfft_out, input, n, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_irfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_irfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_irfft_out, input, n, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_irfft", input, out)
-    return composite_fft.irfft_out(input, n, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_irfft", input, out)
+        return composite_fft.irfft_out(input, n, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_irfft_out, input, n, dim, norm, out=out)
 
 
 def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -449,19 +377,16 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_hfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_hfft, input, n, dim, norm, out=out)
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_hfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_hfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_hfft, input, n, dim, norm, out=out)
-    try:
         return composite_spectra.hfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_hfft, (fft_hfft,), (input, n, dim, norm), {}) from None
+        return failed(error, fft_hfft, input, n, dim, norm, out=out)
 
 
 def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -469,21 +394,19 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_hfft_out, input, out):
         return call(fft_hfft_out, input, n, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_hfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_hfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_hfft_out, input, n, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_hfft", input, out)
-    return composite_spectra.hfft_out(input, n, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_hfft", input, out)
+        return composite_spectra.hfft_out(input, n, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_hfft_out, input, n, dim, norm, out=out)
 
 
 def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -496,19 +419,16 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_ihfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ihfft, input, n, dim, norm, out=out)
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_ihfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_ihfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ihfft, input, n, dim, norm, out=out)
-    try:
         return composite_spectra.ihfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ihfft, (fft_ihfft,), (input, n, dim, norm), {}) from None
+        return failed(error, fft_ihfft, input, n, dim, norm, out=out)
 
 
 def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -516,21 +436,19 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_ihfft_out, input, out):
         return call(fft_ihfft_out, input, n, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
             n = index_of(n, "fft_ihfft", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "fft_ihfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfft", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ihfft_out, input, n, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_ihfft", input, out)
-    return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_ihfft", input, out)
+        return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_ihfft_out, input, n, dim, norm, out=out)
 
 
 def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -543,7 +461,7 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return fft_fft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fft2, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -554,12 +472,9 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fft2, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_fft2, (fft_fft2,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_fft2, input, s, dim, norm, out=out)
 
 
 def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -567,10 +482,8 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if state.interceptors and intercepts(fft_fft2_out, input, out):
         return call(fft_fft2_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -581,11 +494,11 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fft2_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_fft2", input, out)
-    return composite_spectra.fftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_fft2", input, out)
+        return composite_spectra.fftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_fft2_out, input, s, dim, norm, out=out)
 
 
 def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -598,7 +511,7 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return fft_fftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fftn, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -609,12 +522,9 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fftn, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_fftn, (fft_fftn,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_fftn, input, s, dim, norm, out=out)
 
 
 def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -622,10 +532,8 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
     if state.interceptors and intercepts(fft_fftn_out, input, out):
         return call(fft_fftn_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -636,11 +544,11 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
             dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fftn_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_fftn", input, out)
-    return composite_spectra.fftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_fftn", input, out)
+        return composite_spectra.fftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_fftn_out, input, s, dim, norm, out=out)
 
 
 def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -653,7 +561,7 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return fft_ifft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifft2, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -664,12 +572,9 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifft2, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ifft2, (fft_ifft2,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_ifft2, input, s, dim, norm, out=out)
 
 
 def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -677,10 +582,8 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if state.interceptors and intercepts(fft_ifft2_out, input, out):
         return call(fft_ifft2_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -691,11 +594,11 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifft2_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_ifft2", input, out)
-    return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_ifft2", input, out)
+        return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_ifft2_out, input, s, dim, norm, out=out)
 
 
 def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -708,7 +611,7 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return fft_ifftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifftn, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -719,12 +622,9 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifftn, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ifftn, (fft_ifftn,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_ifftn, input, s, dim, norm, out=out)
 
 
 def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -732,10 +632,8 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
     if state.interceptors and intercepts(fft_ifftn_out, input, out):
         return call(fft_ifftn_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -746,11 +644,11 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
             dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifftn_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_ifftn", input, out)
-    return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_ifftn", input, out)
+        return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_ifftn_out, input, s, dim, norm, out=out)
 
 
 def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -763,7 +661,7 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return fft_rfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_rfft2, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -774,12 +672,9 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfft2, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_rfft2, (fft_rfft2,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_rfft2, input, s, dim, norm, out=out)
 
 
 def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -787,10 +682,8 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if state.interceptors and intercepts(fft_rfft2_out, input, out):
         return call(fft_rfft2_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -801,11 +694,11 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfft2_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_rfft2", input, out)
-    return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_rfft2", input, out)
+        return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_rfft2_out, input, s, dim, norm, out=out)
 
 
 def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -818,7 +711,7 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return fft_rfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_rfftn, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -829,12 +722,9 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfftn, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_rfftn, (fft_rfftn,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_rfftn, input, s, dim, norm, out=out)
 
 
 def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -842,10 +732,8 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
     if state.interceptors and intercepts(fft_rfftn_out, input, out):
         return call(fft_rfftn_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -856,11 +744,11 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
             dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfftn_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_rfftn", input, out)
-    return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_rfftn", input, out)
+        return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_rfftn_out, input, s, dim, norm, out=out)
 
 
 def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -873,7 +761,7 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return fft_irfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_irfft2, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -884,12 +772,9 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_irfft2, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_irfft2, (fft_irfft2,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_irfft2, input, s, dim, norm, out=out)
 
 
 def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -897,10 +782,8 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if state.interceptors and intercepts(fft_irfft2_out, input, out):
         return call(fft_irfft2_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -911,11 +794,11 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_irfft2_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_irfft2", input, out)
-    return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_irfft2", input, out)
+        return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_irfft2_out, input, s, dim, norm, out=out)
 
 
 def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -928,7 +811,7 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return fft_irfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_irfftn, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -939,12 +822,9 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_irfftn, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_irfftn, (fft_irfftn,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_irfftn, input, s, dim, norm, out=out)
 
 
 def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -952,10 +832,8 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
     if state.interceptors and intercepts(fft_irfftn_out, input, out):
         return call(fft_irfftn_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -966,11 +844,11 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
             dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_irfftn_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_irfftn", input, out)
-    return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_irfftn", input, out)
+        return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_irfftn_out, input, s, dim, norm, out=out)
 
 
 def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -983,7 +861,7 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return fft_hfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_hfft2, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -994,12 +872,9 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_hfft2, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_hfft2, (fft_hfft2,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_hfft2, input, s, dim, norm, out=out)
 
 
 def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -1007,10 +882,8 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if state.interceptors and intercepts(fft_hfft2_out, input, out):
         return call(fft_hfft2_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1021,11 +894,11 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_hfft2_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_hfft2", input, out)
-    return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_hfft2", input, out)
+        return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_hfft2_out, input, s, dim, norm, out=out)
 
 
 def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -1038,7 +911,7 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return fft_hfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_hfftn, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1049,12 +922,9 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_hfftn, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_hfftn, (fft_hfftn,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_hfftn, input, s, dim, norm, out=out)
 
 
 def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -1062,10 +932,8 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
     if state.interceptors and intercepts(fft_hfftn_out, input, out):
         return call(fft_hfftn_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1076,11 +944,11 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
             dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_hfftn_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_hfftn", input, out)
-    return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_hfftn", input, out)
+        return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_hfftn_out, input, s, dim, norm, out=out)
 
 
 def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -1093,7 +961,7 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return fft_ihfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ihfft2, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1104,12 +972,9 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ihfft2, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ihfft2, (fft_ihfft2,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_ihfft2, input, s, dim, norm, out=out)
 
 
 def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -1117,10 +982,8 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if state.interceptors and intercepts(fft_ihfft2_out, input, out):
         return call(fft_ihfft2_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1131,11 +994,11 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfft2", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ihfft2_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_ihfft2", input, out)
-    return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_ihfft2", input, out)
+        return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_ihfft2_out, input, s, dim, norm, out=out)
 
 
 def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -1148,7 +1011,7 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return fft_ihfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ihfftn, input, s, dim, norm, out=out)
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1159,12 +1022,9 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ihfftn, input, s, dim, norm, out=out)
-    try:
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ihfftn, (fft_ihfftn,), (input, s, dim, norm), {}) from None
+        return failed(error, fft_ihfftn, input, s, dim, norm, out=out)
 
 
 def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -1172,10 +1032,8 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
     if state.interceptors and intercepts(fft_ihfftn_out, input, out):
         return call(fft_ihfftn_out, input, s, dim, norm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(s) is int:
             s = (s,)
         elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
@@ -1186,11 +1044,11 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
             dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfftn", "norm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ihfftn_out, input, s, dim, norm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fft_ihfftn", input, out)
-    return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fft_ihfftn", input, out)
+        return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, fft_ihfftn_out, input, s, dim, norm, out=out)
 
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1219,8 +1077,14 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
             dtype = dtype_of(dtype, "fft_fftfreq", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "fft_fftfreq")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_spectra.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             fft_fftfreq,
             n,
@@ -1232,15 +1096,6 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_spectra.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except CALL_ERRORS as error:
-        raise explained(error, fft_fftfreq, (fft_fftfreq,), (n, d), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def fft_fftfreq_out(n, d=1.0, *, out):
@@ -1249,19 +1104,19 @@ def fft_fftfreq_out(n, d=1.0, *, out):
         return call(fft_fftfreq_out, n, d, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_fftfreq_out, n, d, out=out)
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "fft_fftfreq", "n", 1)
         if type(d) is not float:
             d = float_of(d, "fft_fftfreq", "d", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fftfreq_out, n, d, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::fft_fftfreq", (out,))
-    result = composite_spectra.fftfreq_out(n, d, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::fft_fftfreq", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::fft_fftfreq", (out,))
+        result = composite_spectra.fftfreq_out(n, d, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::fft_fftfreq", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, fft_fftfreq_out, n, d, out=out)
 
 
 def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1290,8 +1145,14 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
             dtype = dtype_of(dtype, "fft_rfftfreq", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "fft_rfftfreq")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_spectra.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             fft_rfftfreq,
             n,
@@ -1303,15 +1164,6 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_spectra.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except CALL_ERRORS as error:
-        raise explained(error, fft_rfftfreq, (fft_rfftfreq,), (n, d), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def fft_rfftfreq_out(n, d=1.0, *, out):
@@ -1320,19 +1172,19 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
         return call(fft_rfftfreq_out, n, d, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(fft_rfftfreq_out, n, d, out=out)
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "fft_rfftfreq", "n", 1)
         if type(d) is not float:
             d = float_of(d, "fft_rfftfreq", "d", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_rfftfreq_out, n, d, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::fft_rfftfreq", (out,))
-    result = composite_spectra.rfftfreq_out(n, d, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::fft_rfftfreq", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::fft_rfftfreq", (out,))
+        result = composite_spectra.rfftfreq_out(n, d, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::fft_rfftfreq", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, fft_rfftfreq_out, n, d, out=out)
 
 
 def fft_fftshift(input, dim=None, *, axis=None):
@@ -1343,17 +1195,14 @@ def fft_fftshift(input, dim=None, *, axis=None):
         return call(fft_fftshift, input, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_fftshift, input, dim)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_fftshift", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_fftshift, input, dim)
-    try:
         return composite_spectra.fftshift(input, dim)
     except CALL_ERRORS as error:
-        raise explained(error, fft_fftshift, (fft_fftshift,), (input, dim), {}) from None
+        return failed(error, fft_fftshift, input, dim)
 
 
 def fft_ifftshift(input, dim=None, *, axis=None):
@@ -1364,17 +1213,14 @@ def fft_ifftshift(input, dim=None, *, axis=None):
         return call(fft_ifftshift, input, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fft_ifftshift, input, dim)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_ifftshift", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fft_ifftshift, input, dim)
-    try:
         return composite_spectra.ifftshift(input, dim)
     except CALL_ERRORS as error:
-        raise explained(error, fft_ifftshift, (fft_ifftshift,), (input, dim), {}) from None
+        return failed(error, fft_ifftshift, input, dim)
 
 
 def stft_default(
@@ -1403,32 +1249,8 @@ def stft_default(
             align_to_window,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                stft_default,
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                normalized,
-                onesided,
-                return_complex,
-                align_to_window,
-            )
-        if window is not None and not isinstance(window, Tensor):
-            return raise_bad_argument(
-                stft_default,
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                normalized,
-                onesided,
-                return_complex,
-                align_to_window,
-            )
+        if not (isinstance(input, Tensor) and (window is None or isinstance(window, Tensor))):
+            raise NotATensor
         if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
             n_fft = int_of(n_fft, "stft", "n_fft", 2)
         if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
@@ -1443,8 +1265,11 @@ def stft_default(
             return_complex = bool_of(return_complex, "stft", "return_complex", 8)
         if align_to_window is not None and align_to_window is not False and align_to_window is not True:
             align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_short_time.stft(
+            input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             stft_default,
             input,
@@ -1457,18 +1282,6 @@ def stft_default(
             return_complex,
             align_to_window,
         )
-    try:
-        return composite_short_time.stft(
-            input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            stft_default,
-            (stft_default,),
-            (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window),
-            {},
-        ) from None
 
 
 def stft_center(
@@ -1501,36 +1314,8 @@ def stft_center(
             align_to_window,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                stft_center,
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                center,
-                pad_mode,
-                normalized,
-                onesided,
-                return_complex,
-                align_to_window,
-            )
-        if window is not None and not isinstance(window, Tensor):
-            return raise_bad_argument(
-                stft_center,
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                center,
-                pad_mode,
-                normalized,
-                onesided,
-                return_complex,
-                align_to_window,
-            )
+        if not (isinstance(input, Tensor) and (window is None or isinstance(window, Tensor))):
+            raise NotATensor
         if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
             n_fft = int_of(n_fft, "stft", "n_fft", 2)
         if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
@@ -1549,23 +1334,6 @@ def stft_center(
             return_complex = bool_of(return_complex, "stft", "return_complex", 10)
         if align_to_window is not None and align_to_window is not False and align_to_window is not True:
             align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            stft_center,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            pad_mode,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
-    try:
         return composite_short_time.stft_center(
             input,
             n_fft,
@@ -1580,25 +1348,21 @@ def stft_center(
             align_to_window,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             stft_center,
-            (stft_center,),
-            (
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                center,
-                pad_mode,
-                normalized,
-                onesided,
-                return_complex,
-                align_to_window,
-            ),
-            {},
-        ) from None
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
 
 
 def stft(*args, **kwargs):
@@ -1631,34 +1395,8 @@ def istft(
             istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                istft,
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                center,
-                normalized,
-                onesided,
-                length,
-                return_complex,
-            )
-        if window is not None and not isinstance(window, Tensor):
-            return raise_bad_argument(
-                istft,
-                input,
-                n_fft,
-                hop_length,
-                win_length,
-                window,
-                center,
-                normalized,
-                onesided,
-                length,
-                return_complex,
-            )
+        if not (isinstance(input, Tensor) and (window is None or isinstance(window, Tensor))):
+            raise NotATensor
         if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
             n_fft = int_of(n_fft, "istft", "n_fft", 2)
         if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
@@ -1675,8 +1413,11 @@ def istft(
             length = int_of(length, "istft", "length", 9)
         if return_complex is not False and return_complex is not True:
             return_complex = bool_of(return_complex, "istft", "return_complex", 10)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_short_time.istft(
+            input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             istft,
             input,
@@ -1690,15 +1431,3 @@ def istft(
             length,
             return_complex,
         )
-    try:
-        return composite_short_time.istft(
-            input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            istft,
-            (istft,),
-            (input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex),
-            {},
-        ) from None

@@ -10,18 +10,15 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.composite.foreach import foreach as composite_foreach
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     overload_for,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -33,15 +30,12 @@ def _foreach_add_Scalar(input, scalar):
         return call(_foreach_add_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_add_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_add_Scalar, input, scalar)
-    try:
         return composite_foreach.add_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_add_Scalar, (_foreach_add_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_add_Scalar, input, scalar)
 
 
 def _foreach_add__Scalar(input, scalar):
@@ -50,12 +44,12 @@ def _foreach_add__Scalar(input, scalar):
         return call(_foreach_add__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_add__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_add__Scalar, input, scalar)
-    return composite_foreach.add_scalar_(input, scalar)
+        return composite_foreach.add_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_add__Scalar, input, scalar)
 
 
 def _foreach_add_List(input, other, *, alpha=1):
@@ -64,17 +58,14 @@ def _foreach_add_List(input, other, *, alpha=1):
         return call(_foreach_add_List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
+            raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
-            return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
+            raise NotATensor
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_foreach_add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_add_List, input, other, alpha=alpha)
-    try:
         return composite_foreach.add_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_add_List, (_foreach_add_List,), (input, other), {"alpha": alpha}) from None
+        return failed(error, _foreach_add_List, input, other, alpha=alpha)
 
 
 def _foreach_add__List(input, other, *, alpha=1):
@@ -83,35 +74,38 @@ def _foreach_add__List(input, other, *, alpha=1):
         return call(_foreach_add__List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
+            raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
-            return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
+            raise NotATensor
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_foreach_add_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_add__List, input, other, alpha=alpha)
-    return composite_foreach.add_list_(input, other, alpha=alpha)
+        return composite_foreach.add_list_(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_add__List, input, other, alpha=alpha)
 
 
 def _foreach_add_ScalarList(input, scalars):
     """_foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_add_ScalarList, input):
         return call(_foreach_add_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.add_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_add_ScalarList, (_foreach_add_ScalarList,), (input, scalars), {}) from None
+        return failed(error, _foreach_add_ScalarList, input, scalars)
 
 
 def _foreach_add__ScalarList(input, scalars):
     """_foreach_add_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_add__ScalarList, input):
         return call(_foreach_add__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_add__ScalarList, input, scalars)
-    return composite_foreach.add_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.add_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_add__ScalarList, input, scalars)
 
 
 def _foreach_add_Tensor(input, other, *, alpha=1):
@@ -120,17 +114,14 @@ def _foreach_add_Tensor(input, other, *, alpha=1):
         return call(_foreach_add_Tensor, input, other, alpha=alpha)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
+            raise NotATensor
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
+            raise NotATensor
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_foreach_add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_add_Tensor, input, other, alpha=alpha)
-    try:
         return composite_foreach.add_tensor(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_add_Tensor, (_foreach_add_Tensor,), (input, other), {"alpha": alpha}) from None
+        return failed(error, _foreach_add_Tensor, input, other, alpha=alpha)
 
 
 def _foreach_add(*args, **kwargs):
@@ -161,14 +152,14 @@ def _foreach_add__Tensor(input, other, *, alpha=1):
         return call(_foreach_add__Tensor, input, other, alpha=alpha)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
+            raise NotATensor
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
+            raise NotATensor
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_foreach_add_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_add__Tensor, input, other, alpha=alpha)
-    return composite_foreach.add_tensor_(input, other, alpha=alpha)
+        return composite_foreach.add_tensor_(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_add__Tensor, input, other, alpha=alpha)
 
 
 def _foreach_add_(*args, **kwargs):
@@ -199,15 +190,12 @@ def _foreach_sub_Scalar(input, scalar):
         return call(_foreach_sub_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_sub_Scalar, input, scalar)
-    try:
         return composite_foreach.sub_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sub_Scalar, (_foreach_sub_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_sub_Scalar, input, scalar)
 
 
 def _foreach_sub__Scalar(input, scalar):
@@ -216,12 +204,12 @@ def _foreach_sub__Scalar(input, scalar):
         return call(_foreach_sub__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_sub__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_sub__Scalar, input, scalar)
-    return composite_foreach.sub_scalar_(input, scalar)
+        return composite_foreach.sub_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sub__Scalar, input, scalar)
 
 
 def _foreach_sub_List(input, other, *, alpha=1):
@@ -230,17 +218,14 @@ def _foreach_sub_List(input, other, *, alpha=1):
         return call(_foreach_sub_List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
+            raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
-            return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
+            raise NotATensor
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_foreach_sub", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_sub_List, input, other, alpha=alpha)
-    try:
         return composite_foreach.sub_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sub_List, (_foreach_sub_List,), (input, other), {"alpha": alpha}) from None
+        return failed(error, _foreach_sub_List, input, other, alpha=alpha)
 
 
 def _foreach_sub__List(input, other, *, alpha=1):
@@ -249,26 +234,26 @@ def _foreach_sub__List(input, other, *, alpha=1):
         return call(_foreach_sub__List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
+            raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
-            return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
+            raise NotATensor
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_sub__List, input, other, alpha=alpha)
-    return composite_foreach.sub_list_(input, other, alpha=alpha)
+        return composite_foreach.sub_list_(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sub__List, input, other, alpha=alpha)
 
 
 def _foreach_sub_ScalarList(input, scalars):
     """_foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sub_ScalarList, input):
         return call(_foreach_sub_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.sub_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sub_ScalarList, (_foreach_sub_ScalarList,), (input, scalars), {}) from None
+        return failed(error, _foreach_sub_ScalarList, input, scalars)
 
 
 def _foreach_sub(*args, **kwargs):
@@ -291,9 +276,12 @@ def _foreach_sub__ScalarList(input, scalars):
     """_foreach_sub_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_sub__ScalarList, input):
         return call(_foreach_sub__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub__ScalarList, input, scalars)
-    return composite_foreach.sub_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.sub_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sub__ScalarList, input, scalars)
 
 
 def _foreach_sub_(*args, **kwargs):
@@ -318,15 +306,12 @@ def _foreach_mul_Scalar(input, scalar):
         return call(_foreach_mul_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_mul_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_mul_Scalar, input, scalar)
-    try:
         return composite_foreach.mul_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_mul_Scalar, (_foreach_mul_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_mul_Scalar, input, scalar)
 
 
 def _foreach_mul__Scalar(input, scalar):
@@ -335,72 +320,78 @@ def _foreach_mul__Scalar(input, scalar):
         return call(_foreach_mul__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_mul__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_mul__Scalar, input, scalar)
-    return composite_foreach.mul_scalar_(input, scalar)
+        return composite_foreach.mul_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_mul__Scalar, input, scalar)
 
 
 def _foreach_mul_List(input, other):
     """_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_mul_List, input, other):
         return call(_foreach_mul_List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul_List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_mul_List, input, other)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
         return composite_foreach.mul_list(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_mul_List, (_foreach_mul_List,), (input, other), {}) from None
+        return failed(error, _foreach_mul_List, input, other)
 
 
 def _foreach_mul__List(input, other):
     """_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_mul__List, input, other):
         return call(_foreach_mul__List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul__List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_mul__List, input, other)
-    return composite_foreach.mul_list_(input, other)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.mul_list_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_mul__List, input, other)
 
 
 def _foreach_mul_ScalarList(input, scalars):
     """_foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_mul_ScalarList, input):
         return call(_foreach_mul_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.mul_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_mul_ScalarList, (_foreach_mul_ScalarList,), (input, scalars), {}) from None
+        return failed(error, _foreach_mul_ScalarList, input, scalars)
 
 
 def _foreach_mul__ScalarList(input, scalars):
     """_foreach_mul_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_mul__ScalarList, input):
         return call(_foreach_mul__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul__ScalarList, input, scalars)
-    return composite_foreach.mul_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.mul_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_mul__ScalarList, input, scalars)
 
 
 def _foreach_mul_Tensor(input, other):
     """_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_mul_Tensor, input, other):
         return call(_foreach_mul_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(_foreach_mul_Tensor, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul_Tensor, input, other)
     try:
+        if not isinstance(other, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.mul_tensor(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_mul_Tensor, (_foreach_mul_Tensor,), (input, other), {}) from None
+        return failed(error, _foreach_mul_Tensor, input, other)
 
 
 def _foreach_mul(*args, **kwargs):
@@ -429,11 +420,14 @@ def _foreach_mul__Tensor(input, other):
     """_foreach_mul_.Tensor(Tensor(a!)[] self, Tensor other) -> ()"""
     if state.interceptors and intercepts(_foreach_mul__Tensor, input, other):
         return call(_foreach_mul__Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(_foreach_mul__Tensor, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mul__Tensor, input, other)
-    return composite_foreach.mul_tensor_(input, other)
+    try:
+        if not isinstance(other, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.mul_tensor_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_mul__Tensor, input, other)
 
 
 def _foreach_mul_(*args, **kwargs):
@@ -464,15 +458,12 @@ def _foreach_div_Scalar(input, scalar):
         return call(_foreach_div_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_div_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_div_Scalar, input, scalar)
-    try:
         return composite_foreach.div_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_div_Scalar, (_foreach_div_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_div_Scalar, input, scalar)
 
 
 def _foreach_div__Scalar(input, scalar):
@@ -481,72 +472,78 @@ def _foreach_div__Scalar(input, scalar):
         return call(_foreach_div__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_div__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_div__Scalar, input, scalar)
-    return composite_foreach.div_scalar_(input, scalar)
+        return composite_foreach.div_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_div__Scalar, input, scalar)
 
 
 def _foreach_div_List(input, other):
     """_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_div_List, input, other):
         return call(_foreach_div_List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div_List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_div_List, input, other)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
         return composite_foreach.div_list(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_div_List, (_foreach_div_List,), (input, other), {}) from None
+        return failed(error, _foreach_div_List, input, other)
 
 
 def _foreach_div__List(input, other):
     """_foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_div__List, input, other):
         return call(_foreach_div__List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div__List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_div__List, input, other)
-    return composite_foreach.div_list_(input, other)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.div_list_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_div__List, input, other)
 
 
 def _foreach_div_ScalarList(input, scalars):
     """_foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_div_ScalarList, input):
         return call(_foreach_div_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.div_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_div_ScalarList, (_foreach_div_ScalarList,), (input, scalars), {}) from None
+        return failed(error, _foreach_div_ScalarList, input, scalars)
 
 
 def _foreach_div__ScalarList(input, scalars):
     """_foreach_div_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_div__ScalarList, input):
         return call(_foreach_div__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div__ScalarList, input, scalars)
-    return composite_foreach.div_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.div_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_div__ScalarList, input, scalars)
 
 
 def _foreach_div_Tensor(input, other):
     """_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_div_Tensor, input, other):
         return call(_foreach_div_Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(_foreach_div_Tensor, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div_Tensor, input, other)
     try:
+        if not isinstance(other, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.div_tensor(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_div_Tensor, (_foreach_div_Tensor,), (input, other), {}) from None
+        return failed(error, _foreach_div_Tensor, input, other)
 
 
 def _foreach_div(*args, **kwargs):
@@ -575,11 +572,14 @@ def _foreach_div__Tensor(input, other):
     """_foreach_div_.Tensor(Tensor(a!)[] self, Tensor other) -> ()"""
     if state.interceptors and intercepts(_foreach_div__Tensor, input, other):
         return call(_foreach_div__Tensor, input, other)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(_foreach_div__Tensor, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_div__Tensor, input, other)
-    return composite_foreach.div_tensor_(input, other)
+    try:
+        if not isinstance(other, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.div_tensor_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_div__Tensor, input, other)
 
 
 def _foreach_div_(*args, **kwargs):
@@ -610,15 +610,12 @@ def _foreach_clamp_max_Scalar(input, scalar):
         return call(_foreach_clamp_max_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_clamp_max_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_clamp_max_Scalar, input, scalar)
-    try:
         return composite_foreach.clamp_max_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_clamp_max_Scalar, (_foreach_clamp_max_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_clamp_max_Scalar, input, scalar)
 
 
 def _foreach_clamp_max__Scalar(input, scalar):
@@ -627,51 +624,52 @@ def _foreach_clamp_max__Scalar(input, scalar):
         return call(_foreach_clamp_max__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_clamp_max__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_clamp_max__Scalar, input, scalar)
-    return composite_foreach.clamp_max_scalar_(input, scalar)
+        return composite_foreach.clamp_max_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_clamp_max__Scalar, input, scalar)
 
 
 def _foreach_clamp_max_List(input, other):
     """_foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clamp_max_List, input, other):
         return call(_foreach_clamp_max_List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max_List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max_List, input, other)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
         return composite_foreach.clamp_max_list(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_clamp_max_List, (_foreach_clamp_max_List,), (input, other), {}) from None
+        return failed(error, _foreach_clamp_max_List, input, other)
 
 
 def _foreach_clamp_max__List(input, other):
     """_foreach_clamp_max_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_clamp_max__List, input, other):
         return call(_foreach_clamp_max__List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max__List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max__List, input, other)
-    return composite_foreach.clamp_max_list_(input, other)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.clamp_max_list_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_clamp_max__List, input, other)
 
 
 def _foreach_clamp_max_ScalarList(input, scalars):
     """_foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clamp_max_ScalarList, input):
         return call(_foreach_clamp_max_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.clamp_max_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_clamp_max_ScalarList, (_foreach_clamp_max_ScalarList,), (input, scalars), {}
-        ) from None
+        return failed(error, _foreach_clamp_max_ScalarList, input, scalars)
 
 
 def _foreach_clamp_max(*args, **kwargs):
@@ -699,9 +697,12 @@ def _foreach_clamp_max__ScalarList(input, scalars):
     """_foreach_clamp_max_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_clamp_max__ScalarList, input):
         return call(_foreach_clamp_max__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_max__ScalarList, input, scalars)
-    return composite_foreach.clamp_max_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.clamp_max_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_clamp_max__ScalarList, input, scalars)
 
 
 def _foreach_clamp_max_(*args, **kwargs):
@@ -731,15 +732,12 @@ def _foreach_clamp_min_Scalar(input, scalar):
         return call(_foreach_clamp_min_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_clamp_min_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_clamp_min_Scalar, input, scalar)
-    try:
         return composite_foreach.clamp_min_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_clamp_min_Scalar, (_foreach_clamp_min_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_clamp_min_Scalar, input, scalar)
 
 
 def _foreach_clamp_min__Scalar(input, scalar):
@@ -748,51 +746,52 @@ def _foreach_clamp_min__Scalar(input, scalar):
         return call(_foreach_clamp_min__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_clamp_min__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_clamp_min__Scalar, input, scalar)
-    return composite_foreach.clamp_min_scalar_(input, scalar)
+        return composite_foreach.clamp_min_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_clamp_min__Scalar, input, scalar)
 
 
 def _foreach_clamp_min_List(input, other):
     """_foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clamp_min_List, input, other):
         return call(_foreach_clamp_min_List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min_List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min_List, input, other)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
         return composite_foreach.clamp_min_list(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_clamp_min_List, (_foreach_clamp_min_List,), (input, other), {}) from None
+        return failed(error, _foreach_clamp_min_List, input, other)
 
 
 def _foreach_clamp_min__List(input, other):
     """_foreach_clamp_min_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_clamp_min__List, input, other):
         return call(_foreach_clamp_min__List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min__List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min__List, input, other)
-    return composite_foreach.clamp_min_list_(input, other)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.clamp_min_list_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_clamp_min__List, input, other)
 
 
 def _foreach_clamp_min_ScalarList(input, scalars):
     """_foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clamp_min_ScalarList, input):
         return call(_foreach_clamp_min_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.clamp_min_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_clamp_min_ScalarList, (_foreach_clamp_min_ScalarList,), (input, scalars), {}
-        ) from None
+        return failed(error, _foreach_clamp_min_ScalarList, input, scalars)
 
 
 def _foreach_clamp_min(*args, **kwargs):
@@ -820,9 +819,12 @@ def _foreach_clamp_min__ScalarList(input, scalars):
     """_foreach_clamp_min_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_clamp_min__ScalarList, input):
         return call(_foreach_clamp_min__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clamp_min__ScalarList, input, scalars)
-    return composite_foreach.clamp_min_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.clamp_min_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_clamp_min__ScalarList, input, scalars)
 
 
 def _foreach_clamp_min_(*args, **kwargs):
@@ -852,15 +854,12 @@ def _foreach_maximum_Scalar(input, scalar):
         return call(_foreach_maximum_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_maximum_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_maximum_Scalar, input, scalar)
-    try:
         return composite_foreach.maximum_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_maximum_Scalar, (_foreach_maximum_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_maximum_Scalar, input, scalar)
 
 
 def _foreach_maximum__Scalar(input, scalar):
@@ -869,51 +868,52 @@ def _foreach_maximum__Scalar(input, scalar):
         return call(_foreach_maximum__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_maximum__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_maximum__Scalar, input, scalar)
-    return composite_foreach.maximum_scalar_(input, scalar)
+        return composite_foreach.maximum_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_maximum__Scalar, input, scalar)
 
 
 def _foreach_maximum_List(input, other):
     """_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_maximum_List, input, other):
         return call(_foreach_maximum_List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum_List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum_List, input, other)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
         return composite_foreach.maximum_list(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_maximum_List, (_foreach_maximum_List,), (input, other), {}) from None
+        return failed(error, _foreach_maximum_List, input, other)
 
 
 def _foreach_maximum__List(input, other):
     """_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_maximum__List, input, other):
         return call(_foreach_maximum__List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum__List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum__List, input, other)
-    return composite_foreach.maximum_list_(input, other)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.maximum_list_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_maximum__List, input, other)
 
 
 def _foreach_maximum_ScalarList(input, scalars):
     """_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_maximum_ScalarList, input):
         return call(_foreach_maximum_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.maximum_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_maximum_ScalarList, (_foreach_maximum_ScalarList,), (input, scalars), {}
-        ) from None
+        return failed(error, _foreach_maximum_ScalarList, input, scalars)
 
 
 def _foreach_maximum(*args, **kwargs):
@@ -936,9 +936,12 @@ def _foreach_maximum__ScalarList(input, scalars):
     """_foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_maximum__ScalarList, input):
         return call(_foreach_maximum__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_maximum__ScalarList, input, scalars)
-    return composite_foreach.maximum_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.maximum_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_maximum__ScalarList, input, scalars)
 
 
 def _foreach_maximum_(*args, **kwargs):
@@ -968,15 +971,12 @@ def _foreach_minimum_Scalar(input, scalar):
         return call(_foreach_minimum_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_minimum_Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_minimum_Scalar, input, scalar)
-    try:
         return composite_foreach.minimum_scalar(input, scalar)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_minimum_Scalar, (_foreach_minimum_Scalar,), (input, scalar), {}) from None
+        return failed(error, _foreach_minimum_Scalar, input, scalar)
 
 
 def _foreach_minimum__Scalar(input, scalar):
@@ -985,51 +985,52 @@ def _foreach_minimum__Scalar(input, scalar):
         return call(_foreach_minimum__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_minimum__Scalar, input, scalar)
+            raise NotATensor
         if type(scalar) is not int and type(scalar) is not float:
             scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_minimum__Scalar, input, scalar)
-    return composite_foreach.minimum_scalar_(input, scalar)
+        return composite_foreach.minimum_scalar_(input, scalar)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_minimum__Scalar, input, scalar)
 
 
 def _foreach_minimum_List(input, other):
     """_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_minimum_List, input, other):
         return call(_foreach_minimum_List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum_List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum_List, input, other)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
         return composite_foreach.minimum_list(input, other)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_minimum_List, (_foreach_minimum_List,), (input, other), {}) from None
+        return failed(error, _foreach_minimum_List, input, other)
 
 
 def _foreach_minimum__List(input, other):
     """_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_minimum__List, input, other):
         return call(_foreach_minimum__List, input, other)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum__List, input, other)
-    if type(other) is not list and not isinstance(other, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum__List, input, other)
-    return composite_foreach.minimum_list_(input, other)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(other) is not list and not isinstance(other, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.minimum_list_(input, other)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_minimum__List, input, other)
 
 
 def _foreach_minimum_ScalarList(input, scalars):
     """_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_minimum_ScalarList, input):
         return call(_foreach_minimum_ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum_ScalarList, input, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.minimum_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_minimum_ScalarList, (_foreach_minimum_ScalarList,), (input, scalars), {}
-        ) from None
+        return failed(error, _foreach_minimum_ScalarList, input, scalars)
 
 
 def _foreach_minimum(*args, **kwargs):
@@ -1052,9 +1053,12 @@ def _foreach_minimum__ScalarList(input, scalars):
     """_foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_minimum__ScalarList, input):
         return call(_foreach_minimum__ScalarList, input, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_minimum__ScalarList, input, scalars)
-    return composite_foreach.minimum_scalar_list_(input, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.minimum_scalar_list_(input, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_minimum__ScalarList, input, scalars)
 
 
 def _foreach_minimum_(*args, **kwargs):
@@ -1084,21 +1088,16 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
         return call(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-            return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-            return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "_foreach_addcdiv", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
-    try:
         return composite_foreach.addcdiv_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_addcdiv_Scalar, (_foreach_addcdiv_Scalar,), (input, tensor1, tensor2, value), {}
-        ) from None
+        return failed(error, _foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
 
 
 def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
@@ -1107,67 +1106,66 @@ def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
         return call(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-            return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-            return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
-    return composite_foreach.addcdiv_scalar_(input, tensor1, tensor2, value)
+        return composite_foreach.addcdiv_scalar_(input, tensor1, tensor2, value)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
 
 
 def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_addcdiv_ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
         return composite_foreach.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_addcdiv_ScalarList, (_foreach_addcdiv_ScalarList,), (input, tensor1, tensor2, scalars), {}
-        ) from None
+        return failed(error, _foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_addcdiv__ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
-    return composite_foreach.addcdiv_scalar_list_(input, tensor1, tensor2, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.addcdiv_scalar_list_(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
-    if not isinstance(scalars, Tensor):
-        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
     try:
+        if not isinstance(scalars, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
         return composite_foreach.addcdiv_tensor(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_addcdiv_Tensor, (_foreach_addcdiv_Tensor,), (input, tensor1, tensor2, scalars), {}
-        ) from None
+        return failed(error, _foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcdiv(*args, **kwargs):
@@ -1191,15 +1189,18 @@ def _foreach_addcdiv__Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
-    if not isinstance(scalars, Tensor):
-        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
-    return composite_foreach.addcdiv_tensor_(input, tensor1, tensor2, scalars)
+    try:
+        if not isinstance(scalars, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.addcdiv_tensor_(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcdiv_(*args, **kwargs):
@@ -1228,21 +1229,16 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
         return call(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-            return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-            return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "_foreach_addcmul", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_addcmul_Scalar, input, tensor1, tensor2, value)
-    try:
         return composite_foreach.addcmul_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_addcmul_Scalar, (_foreach_addcmul_Scalar,), (input, tensor1, tensor2, value), {}
-        ) from None
+        return failed(error, _foreach_addcmul_Scalar, input, tensor1, tensor2, value)
 
 
 def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
@@ -1251,67 +1247,66 @@ def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
         return call(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-            return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-            return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+            raise NotATensor
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "_foreach_addcmul_", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_addcmul__Scalar, input, tensor1, tensor2, value)
-    return composite_foreach.addcmul_scalar_(input, tensor1, tensor2, value)
+        return composite_foreach.addcmul_scalar_(input, tensor1, tensor2, value)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_addcmul__Scalar, input, tensor1, tensor2, value)
 
 
 def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_addcmul_ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
         return composite_foreach.addcmul_scalar_list(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_addcmul_ScalarList, (_foreach_addcmul_ScalarList,), (input, tensor1, tensor2, scalars), {}
-        ) from None
+        return failed(error, _foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcmul_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_addcmul__ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
-    return composite_foreach.addcmul_scalar_list_(input, tensor1, tensor2, scalars)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.addcmul_scalar_list_(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
-    if not isinstance(scalars, Tensor):
-        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
     try:
+        if not isinstance(scalars, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
         return composite_foreach.addcmul_tensor(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_addcmul_Tensor, (_foreach_addcmul_Tensor,), (input, tensor1, tensor2, scalars), {}
-        ) from None
+        return failed(error, _foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcmul(*args, **kwargs):
@@ -1335,15 +1330,18 @@ def _foreach_addcmul__Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcmul_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()"""
     if state.interceptors and intercepts(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
-    if not isinstance(scalars, Tensor):
-        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
-    return composite_foreach.addcmul_tensor_(input, tensor1, tensor2, scalars)
+    try:
+        if not isinstance(scalars, Tensor):
+            raise NotATensor
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+            raise NotATensor
+        if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.addcmul_tensor_(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
 
 
 def _foreach_addcmul_(*args, **kwargs):
@@ -1370,29 +1368,32 @@ def _foreach_lerp_List(input, tensors1, weights):
     """_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_lerp_List, input, tensors1, weights):
         return call(_foreach_lerp_List, input, tensors1, weights)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
-    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
-    if type(weights) is not list and not isinstance(weights, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+            raise NotATensor
+        if type(weights) is not list and not isinstance(weights, (list, tuple)):
+            raise NotATensor
         return composite_foreach.lerp_list(input, tensors1, weights)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_lerp_List, (_foreach_lerp_List,), (input, tensors1, weights), {}) from None
+        return failed(error, _foreach_lerp_List, input, tensors1, weights)
 
 
 def _foreach_lerp__List(input, tensors1, weights):
     """_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()"""
     if state.interceptors and intercepts(_foreach_lerp__List, input, tensors1, weights):
         return call(_foreach_lerp__List, input, tensors1, weights)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
-    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
-    if type(weights) is not list and not isinstance(weights, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
-    return composite_foreach.lerp_list_(input, tensors1, weights)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+            raise NotATensor
+        if type(weights) is not list and not isinstance(weights, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.lerp_list_(input, tensors1, weights)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_lerp__List, input, tensors1, weights)
 
 
 def _foreach_lerp_Scalar(input, tensors1, weight):
@@ -1401,17 +1402,14 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
         return call(_foreach_lerp_Scalar, input, tensors1, weight)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
+            raise NotATensor
         if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-            return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
+            raise NotATensor
         if type(weight) is not int and type(weight) is not float:
             weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_lerp_Scalar, input, tensors1, weight)
-    try:
         return composite_foreach.lerp_scalar(input, tensors1, weight)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_lerp_Scalar, (_foreach_lerp_Scalar,), (input, tensors1, weight), {}) from None
+        return failed(error, _foreach_lerp_Scalar, input, tensors1, weight)
 
 
 def _foreach_lerp__Scalar(input, tensors1, weight):
@@ -1420,30 +1418,28 @@ def _foreach_lerp__Scalar(input, tensors1, weight):
         return call(_foreach_lerp__Scalar, input, tensors1, weight)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
+            raise NotATensor
         if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-            return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
+            raise NotATensor
         if type(weight) is not int and type(weight) is not float:
             weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_lerp__Scalar, input, tensors1, weight)
-    return composite_foreach.lerp_scalar_(input, tensors1, weight)
+        return composite_foreach.lerp_scalar_(input, tensors1, weight)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_lerp__Scalar, input, tensors1, weight)
 
 
 def _foreach_lerp_ScalarList(input, tensors1, weight):
     """_foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_lerp_ScalarList, input, tensors1):
         return call(_foreach_lerp_ScalarList, input, tensors1, weight)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
-    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+            raise NotATensor
         return composite_foreach.lerp_scalar_list(input, tensors1, weight)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_lerp_ScalarList, (_foreach_lerp_ScalarList,), (input, tensors1, weight), {}
-        ) from None
+        return failed(error, _foreach_lerp_ScalarList, input, tensors1, weight)
 
 
 def _foreach_lerp(*args, **kwargs):
@@ -1465,11 +1461,14 @@ def _foreach_lerp__ScalarList(input, tensors1, weight):
     """_foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, Scalar[] weight) -> ()"""
     if state.interceptors and intercepts(_foreach_lerp__ScalarList, input, tensors1):
         return call(_foreach_lerp__ScalarList, input, tensors1, weight)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__ScalarList, input, tensors1, weight)
-    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
-        return raise_bad_argument(_foreach_lerp__ScalarList, input, tensors1, weight)
-    return composite_foreach.lerp_scalar_list_(input, tensors1, weight)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.lerp_scalar_list_(input, tensors1, weight)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_lerp__ScalarList, input, tensors1, weight)
 
 
 def _foreach_lerp_(*args, **kwargs):
@@ -1491,25 +1490,28 @@ def _foreach_pow_List(input, exponent):
     """_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_pow_List, input, exponent):
         return call(_foreach_pow_List, input, exponent)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_pow_List, input, exponent)
-    if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
-        return raise_bad_argument(_foreach_pow_List, input, exponent)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
+            raise NotATensor
         return composite_foreach.pow_list(input, exponent)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_pow_List, (_foreach_pow_List,), (input, exponent), {}) from None
+        return failed(error, _foreach_pow_List, input, exponent)
 
 
 def _foreach_pow__List(input, exponent):
     """_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()"""
     if state.interceptors and intercepts(_foreach_pow__List, input, exponent):
         return call(_foreach_pow__List, input, exponent)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_pow__List, input, exponent)
-    if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
-        return raise_bad_argument(_foreach_pow__List, input, exponent)
-    return composite_foreach.pow_list_(input, exponent)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.pow_list_(input, exponent)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_pow__List, input, exponent)
 
 
 def _foreach_pow_Scalar(input, exponent):
@@ -1518,15 +1520,12 @@ def _foreach_pow_Scalar(input, exponent):
         return call(_foreach_pow_Scalar, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_pow_Scalar, input, exponent)
+            raise NotATensor
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_pow_Scalar, input, exponent)
-    try:
         return composite_foreach.pow_scalar(input, exponent)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_pow_Scalar, (_foreach_pow_Scalar,), (input, exponent), {}) from None
+        return failed(error, _foreach_pow_Scalar, input, exponent)
 
 
 def _foreach_pow__Scalar(input, exponent):
@@ -1535,33 +1534,36 @@ def _foreach_pow__Scalar(input, exponent):
         return call(_foreach_pow__Scalar, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_pow__Scalar, input, exponent)
+            raise NotATensor
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_pow__Scalar, input, exponent)
-    return composite_foreach.pow_scalar_(input, exponent)
+        return composite_foreach.pow_scalar_(input, exponent)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_pow__Scalar, input, exponent)
 
 
 def _foreach_pow_ScalarList(input, exponent):
     """_foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_pow_ScalarList, input):
         return call(_foreach_pow_ScalarList, input, exponent)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_pow_ScalarList, input, exponent)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.pow_scalar_list(input, exponent)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_pow_ScalarList, (_foreach_pow_ScalarList,), (input, exponent), {}) from None
+        return failed(error, _foreach_pow_ScalarList, input, exponent)
 
 
 def _foreach_pow__ScalarList(input, exponent):
     """_foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()"""
     if state.interceptors and intercepts(_foreach_pow__ScalarList, input):
         return call(_foreach_pow__ScalarList, input, exponent)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_pow__ScalarList, input, exponent)
-    return composite_foreach.pow_scalar_list_(input, exponent)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.pow_scalar_list_(input, exponent)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_pow__ScalarList, input, exponent)
 
 
 def _foreach_pow_(*args, **kwargs):
@@ -1586,15 +1588,10 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "_foreach_pow", "input", 1)
         if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
-            return raise_bad_argument(_foreach_pow_ScalarAndTensor, input, exponent)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_pow_ScalarAndTensor, input, exponent)
-    try:
+            raise NotATensor
         return composite_foreach.pow_of_scalar(input, exponent)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _foreach_pow_ScalarAndTensor, (_foreach_pow_ScalarAndTensor,), (input, exponent), {}
-        ) from None
+        return failed(error, _foreach_pow_ScalarAndTensor, input, exponent)
 
 
 def _foreach_pow(*args, **kwargs):
@@ -1621,642 +1618,732 @@ def _foreach_abs(input):
     """_foreach_abs(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_abs, input):
         return call(_foreach_abs, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_abs, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.abs(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_abs, (_foreach_abs,), (input,), {}) from None
+        return failed(error, _foreach_abs, input)
 
 
 def _foreach_abs_(input):
     """_foreach_abs_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_abs_, input):
         return call(_foreach_abs_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_abs_, input)
-    return composite_foreach.abs_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.abs_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_abs_, input)
 
 
 def _foreach_acos(input):
     """_foreach_acos(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_acos, input):
         return call(_foreach_acos, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_acos, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.acos(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_acos, (_foreach_acos,), (input,), {}) from None
+        return failed(error, _foreach_acos, input)
 
 
 def _foreach_acos_(input):
     """_foreach_acos_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_acos_, input):
         return call(_foreach_acos_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_acos_, input)
-    return composite_foreach.acos_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.acos_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_acos_, input)
 
 
 def _foreach_asin(input):
     """_foreach_asin(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_asin, input):
         return call(_foreach_asin, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_asin, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.asin(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_asin, (_foreach_asin,), (input,), {}) from None
+        return failed(error, _foreach_asin, input)
 
 
 def _foreach_asin_(input):
     """_foreach_asin_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_asin_, input):
         return call(_foreach_asin_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_asin_, input)
-    return composite_foreach.asin_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.asin_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_asin_, input)
 
 
 def _foreach_atan(input):
     """_foreach_atan(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_atan, input):
         return call(_foreach_atan, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_atan, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.atan(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_atan, (_foreach_atan,), (input,), {}) from None
+        return failed(error, _foreach_atan, input)
 
 
 def _foreach_atan_(input):
     """_foreach_atan_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_atan_, input):
         return call(_foreach_atan_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_atan_, input)
-    return composite_foreach.atan_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.atan_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_atan_, input)
 
 
 def _foreach_ceil(input):
     """_foreach_ceil(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_ceil, input):
         return call(_foreach_ceil, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_ceil, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.ceil(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_ceil, (_foreach_ceil,), (input,), {}) from None
+        return failed(error, _foreach_ceil, input)
 
 
 def _foreach_ceil_(input):
     """_foreach_ceil_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_ceil_, input):
         return call(_foreach_ceil_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_ceil_, input)
-    return composite_foreach.ceil_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.ceil_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_ceil_, input)
 
 
 def _foreach_cos(input):
     """_foreach_cos(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_cos, input):
         return call(_foreach_cos, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_cos, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.cos(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_cos, (_foreach_cos,), (input,), {}) from None
+        return failed(error, _foreach_cos, input)
 
 
 def _foreach_cos_(input):
     """_foreach_cos_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_cos_, input):
         return call(_foreach_cos_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_cos_, input)
-    return composite_foreach.cos_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.cos_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_cos_, input)
 
 
 def _foreach_cosh(input):
     """_foreach_cosh(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_cosh, input):
         return call(_foreach_cosh, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_cosh, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.cosh(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_cosh, (_foreach_cosh,), (input,), {}) from None
+        return failed(error, _foreach_cosh, input)
 
 
 def _foreach_cosh_(input):
     """_foreach_cosh_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_cosh_, input):
         return call(_foreach_cosh_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_cosh_, input)
-    return composite_foreach.cosh_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.cosh_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_cosh_, input)
 
 
 def _foreach_erf(input):
     """_foreach_erf(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_erf, input):
         return call(_foreach_erf, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_erf, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.erf(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_erf, (_foreach_erf,), (input,), {}) from None
+        return failed(error, _foreach_erf, input)
 
 
 def _foreach_erf_(input):
     """_foreach_erf_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_erf_, input):
         return call(_foreach_erf_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_erf_, input)
-    return composite_foreach.erf_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.erf_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_erf_, input)
 
 
 def _foreach_erfc(input):
     """_foreach_erfc(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_erfc, input):
         return call(_foreach_erfc, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_erfc, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.erfc(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_erfc, (_foreach_erfc,), (input,), {}) from None
+        return failed(error, _foreach_erfc, input)
 
 
 def _foreach_erfc_(input):
     """_foreach_erfc_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_erfc_, input):
         return call(_foreach_erfc_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_erfc_, input)
-    return composite_foreach.erfc_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.erfc_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_erfc_, input)
 
 
 def _foreach_exp(input):
     """_foreach_exp(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_exp, input):
         return call(_foreach_exp, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_exp, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.exp(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_exp, (_foreach_exp,), (input,), {}) from None
+        return failed(error, _foreach_exp, input)
 
 
 def _foreach_exp_(input):
     """_foreach_exp_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_exp_, input):
         return call(_foreach_exp_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_exp_, input)
-    return composite_foreach.exp_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.exp_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_exp_, input)
 
 
 def _foreach_expm1(input):
     """_foreach_expm1(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_expm1, input):
         return call(_foreach_expm1, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_expm1, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.expm1(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_expm1, (_foreach_expm1,), (input,), {}) from None
+        return failed(error, _foreach_expm1, input)
 
 
 def _foreach_expm1_(input):
     """_foreach_expm1_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_expm1_, input):
         return call(_foreach_expm1_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_expm1_, input)
-    return composite_foreach.expm1_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.expm1_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_expm1_, input)
 
 
 def _foreach_floor(input):
     """_foreach_floor(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_floor, input):
         return call(_foreach_floor, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_floor, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.floor(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_floor, (_foreach_floor,), (input,), {}) from None
+        return failed(error, _foreach_floor, input)
 
 
 def _foreach_floor_(input):
     """_foreach_floor_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_floor_, input):
         return call(_foreach_floor_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_floor_, input)
-    return composite_foreach.floor_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.floor_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_floor_, input)
 
 
 def _foreach_frac(input):
     """_foreach_frac(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_frac, input):
         return call(_foreach_frac, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_frac, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.frac(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_frac, (_foreach_frac,), (input,), {}) from None
+        return failed(error, _foreach_frac, input)
 
 
 def _foreach_frac_(input):
     """_foreach_frac_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_frac_, input):
         return call(_foreach_frac_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_frac_, input)
-    return composite_foreach.frac_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.frac_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_frac_, input)
 
 
 def _foreach_lgamma(input):
     """_foreach_lgamma(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_lgamma, input):
         return call(_foreach_lgamma, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lgamma, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.lgamma(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_lgamma, (_foreach_lgamma,), (input,), {}) from None
+        return failed(error, _foreach_lgamma, input)
 
 
 def _foreach_lgamma_(input):
     """_foreach_lgamma_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_lgamma_, input):
         return call(_foreach_lgamma_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_lgamma_, input)
-    return composite_foreach.lgamma_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.lgamma_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_lgamma_, input)
 
 
 def _foreach_log(input):
     """_foreach_log(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_log, input):
         return call(_foreach_log, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.log(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_log, (_foreach_log,), (input,), {}) from None
+        return failed(error, _foreach_log, input)
 
 
 def _foreach_log_(input):
     """_foreach_log_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_log_, input):
         return call(_foreach_log_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log_, input)
-    return composite_foreach.log_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.log_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_log_, input)
 
 
 def _foreach_log10(input):
     """_foreach_log10(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_log10, input):
         return call(_foreach_log10, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log10, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.log10(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_log10, (_foreach_log10,), (input,), {}) from None
+        return failed(error, _foreach_log10, input)
 
 
 def _foreach_log10_(input):
     """_foreach_log10_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_log10_, input):
         return call(_foreach_log10_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log10_, input)
-    return composite_foreach.log10_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.log10_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_log10_, input)
 
 
 def _foreach_log1p(input):
     """_foreach_log1p(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_log1p, input):
         return call(_foreach_log1p, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log1p, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.log1p(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_log1p, (_foreach_log1p,), (input,), {}) from None
+        return failed(error, _foreach_log1p, input)
 
 
 def _foreach_log1p_(input):
     """_foreach_log1p_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_log1p_, input):
         return call(_foreach_log1p_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log1p_, input)
-    return composite_foreach.log1p_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.log1p_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_log1p_, input)
 
 
 def _foreach_log2(input):
     """_foreach_log2(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_log2, input):
         return call(_foreach_log2, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log2, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.log2(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_log2, (_foreach_log2,), (input,), {}) from None
+        return failed(error, _foreach_log2, input)
 
 
 def _foreach_log2_(input):
     """_foreach_log2_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_log2_, input):
         return call(_foreach_log2_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_log2_, input)
-    return composite_foreach.log2_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.log2_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_log2_, input)
 
 
 def _foreach_neg(input):
     """_foreach_neg(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_neg, input):
         return call(_foreach_neg, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_neg, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.neg(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_neg, (_foreach_neg,), (input,), {}) from None
+        return failed(error, _foreach_neg, input)
 
 
 def _foreach_neg_(input):
     """_foreach_neg_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_neg_, input):
         return call(_foreach_neg_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_neg_, input)
-    return composite_foreach.neg_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.neg_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_neg_, input)
 
 
 def _foreach_reciprocal(input):
     """_foreach_reciprocal(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_reciprocal, input):
         return call(_foreach_reciprocal, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_reciprocal, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.reciprocal(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_reciprocal, (_foreach_reciprocal,), (input,), {}) from None
+        return failed(error, _foreach_reciprocal, input)
 
 
 def _foreach_reciprocal_(input):
     """_foreach_reciprocal_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_reciprocal_, input):
         return call(_foreach_reciprocal_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_reciprocal_, input)
-    return composite_foreach.reciprocal_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.reciprocal_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_reciprocal_, input)
 
 
 def _foreach_round(input):
     """_foreach_round(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_round, input):
         return call(_foreach_round, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_round, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.round(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_round, (_foreach_round,), (input,), {}) from None
+        return failed(error, _foreach_round, input)
 
 
 def _foreach_round_(input):
     """_foreach_round_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_round_, input):
         return call(_foreach_round_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_round_, input)
-    return composite_foreach.round_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.round_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_round_, input)
 
 
 def _foreach_rsqrt(input):
     """_foreach_rsqrt(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_rsqrt, input):
         return call(_foreach_rsqrt, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_rsqrt, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.rsqrt(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_rsqrt, (_foreach_rsqrt,), (input,), {}) from None
+        return failed(error, _foreach_rsqrt, input)
 
 
 def _foreach_rsqrt_(input):
     """_foreach_rsqrt_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_rsqrt_, input):
         return call(_foreach_rsqrt_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_rsqrt_, input)
-    return composite_foreach.rsqrt_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.rsqrt_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_rsqrt_, input)
 
 
 def _foreach_sigmoid(input):
     """_foreach_sigmoid(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sigmoid, input):
         return call(_foreach_sigmoid, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sigmoid, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.sigmoid(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sigmoid, (_foreach_sigmoid,), (input,), {}) from None
+        return failed(error, _foreach_sigmoid, input)
 
 
 def _foreach_sigmoid_(input):
     """_foreach_sigmoid_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_sigmoid_, input):
         return call(_foreach_sigmoid_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sigmoid_, input)
-    return composite_foreach.sigmoid_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.sigmoid_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sigmoid_, input)
 
 
 def _foreach_sign(input):
     """_foreach_sign(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sign, input):
         return call(_foreach_sign, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sign, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.sign(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sign, (_foreach_sign,), (input,), {}) from None
+        return failed(error, _foreach_sign, input)
 
 
 def _foreach_sign_(input):
     """_foreach_sign_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_sign_, input):
         return call(_foreach_sign_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sign_, input)
-    return composite_foreach.sign_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.sign_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sign_, input)
 
 
 def _foreach_sin(input):
     """_foreach_sin(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sin, input):
         return call(_foreach_sin, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sin, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.sin(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sin, (_foreach_sin,), (input,), {}) from None
+        return failed(error, _foreach_sin, input)
 
 
 def _foreach_sin_(input):
     """_foreach_sin_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_sin_, input):
         return call(_foreach_sin_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sin_, input)
-    return composite_foreach.sin_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.sin_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sin_, input)
 
 
 def _foreach_sinh(input):
     """_foreach_sinh(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sinh, input):
         return call(_foreach_sinh, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sinh, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.sinh(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sinh, (_foreach_sinh,), (input,), {}) from None
+        return failed(error, _foreach_sinh, input)
 
 
 def _foreach_sinh_(input):
     """_foreach_sinh_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_sinh_, input):
         return call(_foreach_sinh_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sinh_, input)
-    return composite_foreach.sinh_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.sinh_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sinh_, input)
 
 
 def _foreach_sqrt(input):
     """_foreach_sqrt(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_sqrt, input):
         return call(_foreach_sqrt, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sqrt, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.sqrt(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_sqrt, (_foreach_sqrt,), (input,), {}) from None
+        return failed(error, _foreach_sqrt, input)
 
 
 def _foreach_sqrt_(input):
     """_foreach_sqrt_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_sqrt_, input):
         return call(_foreach_sqrt_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sqrt_, input)
-    return composite_foreach.sqrt_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.sqrt_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_sqrt_, input)
 
 
 def _foreach_tan(input):
     """_foreach_tan(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_tan, input):
         return call(_foreach_tan, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_tan, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.tan(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_tan, (_foreach_tan,), (input,), {}) from None
+        return failed(error, _foreach_tan, input)
 
 
 def _foreach_tan_(input):
     """_foreach_tan_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_tan_, input):
         return call(_foreach_tan_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_tan_, input)
-    return composite_foreach.tan_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.tan_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_tan_, input)
 
 
 def _foreach_tanh(input):
     """_foreach_tanh(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_tanh, input):
         return call(_foreach_tanh, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_tanh, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.tanh(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_tanh, (_foreach_tanh,), (input,), {}) from None
+        return failed(error, _foreach_tanh, input)
 
 
 def _foreach_tanh_(input):
     """_foreach_tanh_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_tanh_, input):
         return call(_foreach_tanh_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_tanh_, input)
-    return composite_foreach.tanh_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.tanh_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_tanh_, input)
 
 
 def _foreach_trunc(input):
     """_foreach_trunc(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_trunc, input):
         return call(_foreach_trunc, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_trunc, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.trunc(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_trunc, (_foreach_trunc,), (input,), {}) from None
+        return failed(error, _foreach_trunc, input)
 
 
 def _foreach_trunc_(input):
     """_foreach_trunc_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_trunc_, input):
         return call(_foreach_trunc_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_trunc_, input)
-    return composite_foreach.trunc_(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.trunc_(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_trunc_, input)
 
 
 def _foreach_max(input):
     """_foreach_max(Tensor[] self) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_max, input):
         return call(_foreach_max, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_max, input)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.max(input)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_max, (_foreach_max,), (input,), {}) from None
+        return failed(error, _foreach_max, input)
 
 
 def _foreach_norm(input, ord=2, dtype=None):
@@ -2265,17 +2352,14 @@ def _foreach_norm(input, ord=2, dtype=None):
         return call(_foreach_norm, input, ord, dtype)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_norm, input, ord, dtype)
+            raise NotATensor
         if type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "_foreach_norm", "ord", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_norm, input, ord, dtype)
-    try:
         return composite_foreach.norm_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_norm, (_foreach_norm,), (input, ord, dtype), {}) from None
+        return failed(error, _foreach_norm, input, ord, dtype)
 
 
 def _foreach_powsum(input, ord=2, dtype=None):
@@ -2284,43 +2368,40 @@ def _foreach_powsum(input, ord=2, dtype=None):
         return call(_foreach_powsum, input, ord, dtype)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_powsum, input, ord, dtype)
+            raise NotATensor
         if type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "_foreach_powsum", "ord", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_powsum, input, ord, dtype)
-    try:
         return composite_foreach.powsum_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_powsum, (_foreach_powsum,), (input, ord, dtype), {}) from None
+        return failed(error, _foreach_powsum, input, ord, dtype)
 
 
 def _foreach_mm(input, mat2):
     """_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_mm, input, mat2):
         return call(_foreach_mm, input, mat2)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_mm, input, mat2)
-    if type(mat2) is not list and not isinstance(mat2, (list, tuple)):
-        return raise_bad_argument(_foreach_mm, input, mat2)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        if type(mat2) is not list and not isinstance(mat2, (list, tuple)):
+            raise NotATensor
         return composite_foreach.mm(input, mat2)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_mm, (_foreach_mm,), (input, mat2), {}) from None
+        return failed(error, _foreach_mm, input, mat2)
 
 
 def _foreach_clone(input, *, memory_format=None):
     """_foreach_clone(Tensor[] self, *, MemoryFormat? memory_format=None) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_clone, input):
         return call(_foreach_clone, input, memory_format=memory_format)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_clone, input, memory_format=memory_format)
     try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
         return composite_foreach.clone(input, memory_format=memory_format)
     except CALL_ERRORS as error:
-        raise explained(error, _foreach_clone, (_foreach_clone,), (input,), {}) from None
+        return failed(error, _foreach_clone, input, memory_format=memory_format)
 
 
 def _foreach_copy_(input, src, non_blocking=False):
@@ -2329,20 +2410,23 @@ def _foreach_copy_(input, src, non_blocking=False):
         return call(_foreach_copy_, input, src, non_blocking)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
-            return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
+            raise NotATensor
         if type(src) is not list and not isinstance(src, (list, tuple)):
-            return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
+            raise NotATensor
         if non_blocking is not False and non_blocking is not True:
             non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _foreach_copy_, input, src, non_blocking)
-    return composite_foreach.copy(input, src, non_blocking)
+        return composite_foreach.copy(input, src, non_blocking)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_copy_, input, src, non_blocking)
 
 
 def _foreach_zero_(input):
     """_foreach_zero_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_zero_, input):
         return call(_foreach_zero_, input)
-    if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_zero_, input)
-    return composite_foreach.zero(input)
+    try:
+        if type(input) is not list and not isinstance(input, (list, tuple)):
+            raise NotATensor
+        return composite_foreach.zero(input)
+    except CALL_ERRORS as error:
+        return failed(error, _foreach_zero_, input)

@@ -13,7 +13,7 @@ import builtins
 from mindtorch._core import state
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, WrappedNumber, as_operand, wrap
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch._support.errors import empty_tensor_list
 from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
@@ -24,10 +24,9 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.indexing import indexing as composite_indexing, masked_indexing as composite_masked_indexing
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     index_of,
     int_of,
     ints_of,
@@ -35,18 +34,45 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
     separate_ints_of,
     sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
 _index_kernels = kernel_table("index.Tensor")
+_index_put_kernels = kernel_table("index_put")
+_index_select_kernels = kernel_table("index_select")
+_index_add_kernels = kernel_table("index_add")
+_gather_kernels = kernel_table("gather")
+_scatter_src_kernels = kernel_table("scatter.src")
+_scatter_value_kernels = kernel_table("scatter.value")
+_scatter_add_kernels = kernel_table("scatter_add")
+_scatter_reduce_overload_kernels = kernel_table("scatter.reduce")
+_scatter_value_reduce_kernels = kernel_table("scatter.value_reduce")
+_scatter_reduce_kernels = kernel_table("scatter_reduce.two")
+_index_reduce_kernels = kernel_table("index_reduce")
+_put_kernels = kernel_table("put")
+_masked_select_kernels = kernel_table("masked_select")
+_masked_scatter_kernels = kernel_table("masked_scatter")
+_nonzero_kernels = kernel_table("nonzero")
+_nonzero_static_kernels = kernel_table("nonzero_static")
+_cat_kernels = kernel_table("cat")
+_stack_kernels = kernel_table("stack")
+_repeat_kernels = kernel_table("repeat")
+_flip_kernels = kernel_table("flip")
+_roll_kernels = kernel_table("roll")
+_tril_kernels = kernel_table("tril")
+_triu_kernels = kernel_table("triu")
+_diag_embed_kernels = kernel_table("diag_embed")
+_select_backward_kernels = kernel_table("select_backward")
+_slice_backward_kernels = kernel_table("slice_backward")
+_diagonal_backward_kernels = kernel_table("diagonal_backward")
+_unfold_backward_kernels = kernel_table("unfold_backward")
+_repeat_interleave_Tensor_kernels = kernel_table("repeat_interleave.Tensor")
 
 
 def index(input, indices, *, out=None):
@@ -55,50 +81,41 @@ def index(input, indices, *, out=None):
         return call(index, input, indices, out=out)
     if out is not None:
         return index_out(input, indices, out=out)
-    if type(indices) is not list and not isinstance(indices, (list, tuple)):
-        return raise_bad_argument(index, input, indices, out=out)
     try:
+        if type(indices) is not list and not isinstance(indices, (list, tuple)):
+            raise NotATensor
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
-    except (AttributeError, TypeError):
-        return raise_bad_argument(index, input, indices, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.IndexBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.IndexBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
         return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, index, input, indices, out=out)
 
 
 def index_out(input, indices, *, out):
     """index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(index_out, input, indices, out):
         return call(index_out, input, indices, out=out)
-    if type(indices) is not list and not isinstance(indices, (list, tuple)):
-        return raise_bad_argument(index_out, input, indices, out=out)
     try:
+        if type(indices) is not list and not isinstance(indices, (list, tuple)):
+            raise NotATensor
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         out_array = out._mt_array
-    except (AttributeError, TypeError):
-        return raise_bad_argument(index_out, input, indices, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("index", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("index", input, out)
         adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, index_out, input, indices, out=out)
 
 
 def _unsafe_masked_index(input, mask, indices, fill):
@@ -106,46 +123,29 @@ def _unsafe_masked_index(input, mask, indices, fill):
     if state.interceptors and intercepts(_unsafe_masked_index, input, mask, indices):
         return call(_unsafe_masked_index, input, mask, indices, fill)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
-        if not isinstance(mask, Tensor):
-            return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+        if not (isinstance(input, Tensor) and isinstance(mask, Tensor)):
+            raise NotATensor
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
-            return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+            raise NotATensor
         if type(fill) is not int and type(fill) is not float:
             fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _unsafe_masked_index, input, mask, indices, fill)
-    try:
         return composite_masked_indexing.unsafe_masked_index(input, mask, indices, fill)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _unsafe_masked_index, (_unsafe_masked_index,), (input, mask, indices, fill), {}
-        ) from None
+        return failed(error, _unsafe_masked_index, input, mask, indices, fill)
 
 
 def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
     """_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor"""
     if state.interceptors and intercepts(_unsafe_masked_index_put_accumulate, input, mask, indices, values):
         return call(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
-    if not isinstance(mask, Tensor):
-        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
-    if not isinstance(values, Tensor):
-        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
-    if type(indices) is not list and not isinstance(indices, (list, tuple)):
-        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
     try:
+        if not (isinstance(input, Tensor) and isinstance(mask, Tensor) and isinstance(values, Tensor)):
+            raise NotATensor
+        if type(indices) is not list and not isinstance(indices, (list, tuple)):
+            raise NotATensor
         return composite_masked_indexing.unsafe_masked_index_put_accumulate(input, mask, indices, values)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _unsafe_masked_index_put_accumulate,
-            (_unsafe_masked_index_put_accumulate,),
-            (input, mask, indices, values),
-            {},
-        ) from None
+        return failed(error, _unsafe_masked_index_put_accumulate, input, mask, indices, values)
 
 
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
@@ -156,17 +156,14 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
         return _chunk_cat_out(tensors, dim, num_chunks, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(_chunk_cat, tensors, dim, num_chunks, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "_chunk_cat", "dim", 2)
         if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
             num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _chunk_cat, tensors, dim, num_chunks, out=out)
-    try:
         return composite_masked_indexing.chunk_cat(tensors, dim, num_chunks)
     except CALL_ERRORS as error:
-        raise explained(error, _chunk_cat, (_chunk_cat,), (tensors, dim, num_chunks), {}) from None
+        return failed(error, _chunk_cat, tensors, dim, num_chunks, out=out)
 
 
 def _chunk_cat_out(tensors, dim, num_chunks, *, out):
@@ -175,20 +172,17 @@ def _chunk_cat_out(tensors, dim, num_chunks, *, out):
         return call(_chunk_cat_out, tensors, dim, num_chunks, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+            raise NotATensor
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "_chunk_cat", "dim", 2)
         if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
             num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _chunk_cat_out, tensors, dim, num_chunks, out=out)
-    refuse_grad("_chunk_cat", *tensors, out)
-    return write_out(out, composite_masked_indexing.chunk_cat(tensors, dim, num_chunks))
-
-
-_index_put_kernels = kernel_table("index_put")
+        refuse_grad("_chunk_cat", *tensors, out)
+        return write_out(out, composite_masked_indexing.chunk_cat(tensors, dim, num_chunks))
+    except CALL_ERRORS as error:
+        return failed(error, _chunk_cat_out, tensors, dim, num_chunks, out=out)
 
 
 def index_put(input, indices, values, accumulate=False):
@@ -197,31 +191,27 @@ def index_put(input, indices, values, accumulate=False):
         return call(index_put, input, indices, values, accumulate)
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
-            return raise_bad_argument(index_put, input, indices, values, accumulate)
+            raise NotATensor
         if accumulate is not False and accumulate is not True:
             accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_put, input, indices, values, accumulate)
-    try:
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         values_array = values._mt_array
-    except (AttributeError, TypeError):
-        return raise_bad_argument(index_put, input, indices, values, accumulate)
-    node = None
-    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        values_edge = values._mt_edge or edge_of(values)
-        if input_edge is not None or values_edge is not None:
-            node = nodes.IndexPutBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, values_edge or None)
-            node.accumulate = accumulate
-            node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-    try:
+        node = None
+        if (input._mt_edge is not None or values._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            values_edge = values._mt_edge or edge_of(values)
+            if input_edge is not None or values_edge is not None:
+                node = nodes.IndexPutBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, values_edge or None)
+                node.accumulate = accumulate
+                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
         return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, index_put, input, indices, values, accumulate)
 
 
 def index_put_(input, indices, values, accumulate=False):
@@ -230,39 +220,32 @@ def index_put_(input, indices, values, accumulate=False):
         return call(index_put_, input, indices, values, accumulate)
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
-            return raise_bad_argument(index_put_, input, indices, values, accumulate)
+            raise NotATensor
         if accumulate is not False and accumulate is not True:
             accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_put_, input, indices, values, accumulate)
-    try:
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         values_array = values._mt_array
-    except (AttributeError, TypeError):
-        return raise_bad_argument(index_put_, input, indices, values, accumulate)
-    node = None
-    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        values_edge = values._mt_edge or edge_of(values)
-        if input_edge is not None or values_edge is not None:
-            check_inplace(input)
-            node = nodes.IndexPutBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, values_edge or None)
-            node.accumulate = accumulate
-            node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-    try:
+        node = None
+        if (input._mt_edge is not None or values._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            values_edge = values._mt_edge or edge_of(values)
+            if input_edge is not None or values_edge is not None:
+                check_inplace(input)
+                node = nodes.IndexPutBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, values_edge or None)
+                node.accumulate = accumulate
+                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
         _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_index_select_kernels = kernel_table("index_select")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, index_put_, input, indices, values, accumulate)
 
 
 def index_select(input, dim, index, *, out=None):
@@ -274,29 +257,20 @@ def index_select(input, dim, index, *, out=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "index_select", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_select, input, dim, index, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_select, input, dim, index, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.IndexSelectBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-        node.kept = (save(index),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.IndexSelectBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
+                node.kept = (save(index),)
         return wrap(_index_select_kernels[type(input_array)](input_array, dim, index_array), node)
     except CALL_ERRORS as error:
-        raise explained(error, index_select, (index_select,), (input, dim, index), {}) from None
+        return failed(error, index_select, input, dim, index, out=out)
 
 
 def index_select_out(input, dim, index, *, out):
@@ -306,25 +280,16 @@ def index_select_out(input, dim, index, *, out):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "index_select", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_select_out, input, dim, index, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_select_out, input, dim, index, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("index_select", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("index_select", input, out)
         adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, index_select_out, (index_select_out,), (input, dim, index), {}) from None
-    mark_written(out)
-    return out
-
-
-_index_add_kernels = kernel_table("index_add")
+        return failed(error, index_select_out, input, dim, index, out=out)
 
 
 def index_add(input, dim, index, source, *, alpha=1, out=None):
@@ -338,29 +303,25 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
             dim = int_of(dim, "index_add", "dim", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "index_add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_add, input, dim, index, source, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_add, input, dim, index, source, alpha=alpha, out=out)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            node = nodes.IndexAddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.dim = dim
-            node.alpha = alpha
-            node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                node = nodes.IndexAddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.dim = dim
+                node.alpha = alpha
+                node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
         return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, index_add, (index_add,), (input, dim, index, source), {"alpha": alpha}) from None
+        return failed(error, index_add, input, dim, index, source, alpha=alpha, out=out)
 
 
 def index_add_(input, dim, index, source, *, alpha=1):
@@ -372,34 +333,30 @@ def index_add_(input, dim, index, source, *, alpha=1):
             dim = int_of(dim, "index_add_", "dim", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "index_add_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_add_, input, dim, index, source, alpha=alpha)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_add_, input, dim, index, source, alpha=alpha)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            check_inplace(input)
-            node = nodes.IndexAddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.dim = dim
-            node.alpha = alpha
-            node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                check_inplace(input)
+                node = nodes.IndexAddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.dim = dim
+                node.alpha = alpha
+                node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
         _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, index_add_, (index_add_,), (input, dim, index, source), {"alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, index_add_, input, dim, index, source, alpha=alpha)
 
 
 def index_add_out(input, dim, index, source, *, alpha=1, out):
@@ -411,29 +368,20 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
             dim = int_of(dim, "index_add", "dim", 2)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "index_add", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_add_out, input, dim, index, source, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
-    if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("index_add", input, source, out)
-    try:
+        if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("index_add", input, source, out)
         adopt_result(
             out,
             _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, index_add_out, (index_add_out,), (input, dim, index, source), {"alpha": alpha}) from None
-    mark_written(out)
-    return out
-
-
-_gather_kernels = kernel_table("gather")
+        return failed(error, index_add_out, input, dim, index, source, alpha=alpha, out=out)
 
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
@@ -447,28 +395,19 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
             dim = int_of(dim, "gather", "dim", 2)
         if sparse_grad is not False and sparse_grad is not True:
             sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gather, input, dim, index, sparse_grad=sparse_grad, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
-    except AttributeError:
-        return raise_bad_argument(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.GatherBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(index), save(input))
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.GatherBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(index), save(input))
         return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
     except CALL_ERRORS as error:
-        raise explained(error, gather, (gather,), (input, dim, index), {}) from None
+        return failed(error, gather, input, dim, index, sparse_grad=sparse_grad, out=out)
 
 
 def gather_out(input, dim, index, *, sparse_grad=False, out):
@@ -480,25 +419,16 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
             dim = int_of(dim, "gather", "dim", 2)
         if sparse_grad is not False and sparse_grad is not True:
             sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("gather", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("gather", input, out)
         adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, gather_out, (gather_out,), (input, dim, index), {}) from None
-    mark_written(out)
-    return out
-
-
-_scatter_src_kernels = kernel_table("scatter.src")
+        return failed(error, gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
 
 
 def scatter_src(input, dim, index, src, *, out=None):
@@ -510,28 +440,22 @@ def scatter_src(input, dim, index, src, *, out=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_src, input, dim, index, src, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_src, input, dim, index, src, out=out)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.ScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.dim = dim
-            node.kept = (save(index),)
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.ScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.dim = dim
+                node.kept = (save(index),)
         return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, scatter_src, input, dim, index, src, out=out)
 
 
 def scatter__src(input, dim, index, src):
@@ -541,33 +465,27 @@ def scatter__src(input, dim, index, src):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter__src, input, dim, index, src)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter__src, input, dim, index, src)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            check_inplace(input)
-            node = nodes.ScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.dim = dim
-            node.kept = (save(index),)
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                check_inplace(input)
+                node = nodes.ScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.dim = dim
+                node.kept = (save(index),)
         _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, scatter__src, input, dim, index, src)
 
 
 def scatter_src_out(input, dim, index, src, *, out):
@@ -577,28 +495,19 @@ def scatter_src_out(input, dim, index, src, *, out):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_src_out, input, dim, index, src, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
-    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("scatter", input, src, out)
-    try:
+        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("scatter", input, src, out)
         adopt_result(
             out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, scatter_src_out, (scatter_src_out,), (input, dim, index, src), {}) from None
-    mark_written(out)
-    return out
-
-
-_scatter_value_kernels = kernel_table("scatter.value")
+        return failed(error, scatter_src_out, input, dim, index, src, out=out)
 
 
 def scatter_value(input, dim, index, value, *, out=None):
@@ -612,28 +521,19 @@ def scatter_value(input, dim, index, value, *, out=None):
             dim = int_of(dim, "scatter", "dim", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "scatter", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_value, input, dim, index, value, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_value, input, dim, index, value, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ScatterBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(index),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ScatterBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(index),)
         return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, scatter_value, input, dim, index, value, out=out)
 
 
 def scatter__value(input, dim, index, value):
@@ -645,33 +545,24 @@ def scatter__value(input, dim, index, value):
             dim = int_of(dim, "scatter_", "dim", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "scatter_", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter__value, input, dim, index, value)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter__value, input, dim, index, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ScatterBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(index),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ScatterBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(index),)
         _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, scatter__value, input, dim, index, value)
 
 
 def scatter_value_out(input, dim, index, value, *, out):
@@ -683,27 +574,18 @@ def scatter_value_out(input, dim, index, value, *, out):
             dim = int_of(dim, "scatter", "dim", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "scatter", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_value_out, input, dim, index, value, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("scatter", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("scatter", input, out)
         adopt_result(
             out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, scatter_value_out, (scatter_value_out,), (input, dim, index, value), {}) from None
-    mark_written(out)
-    return out
-
-
-_scatter_add_kernels = kernel_table("scatter_add")
+        return failed(error, scatter_value_out, input, dim, index, value, out=out)
 
 
 def scatter_add(input, dim, index, src, *, out=None):
@@ -715,28 +597,22 @@ def scatter_add(input, dim, index, src, *, out=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter_add", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_add, input, dim, index, src, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_add, input, dim, index, src, out=out)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.ScatterAddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.dim = dim
-            node.kept = (save(index) if src_edge else None,)
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.ScatterAddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.dim = dim
+                node.kept = (save(index) if src_edge else None,)
         return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
     except CALL_ERRORS as error:
-        raise explained(error, scatter_add, (scatter_add,), (input, dim, index, src), {}) from None
+        return failed(error, scatter_add, input, dim, index, src, out=out)
 
 
 def scatter_add_(input, dim, index, src):
@@ -746,33 +622,27 @@ def scatter_add_(input, dim, index, src):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter_add_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_add_, input, dim, index, src)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_add_, input, dim, index, src)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            check_inplace(input)
-            node = nodes.ScatterAddBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.dim = dim
-            node.kept = (save(index) if src_edge else None,)
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                check_inplace(input)
+                node = nodes.ScatterAddBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.dim = dim
+                node.kept = (save(index) if src_edge else None,)
         _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, scatter_add_, (scatter_add_,), (input, dim, index, src), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, scatter_add_, input, dim, index, src)
 
 
 def scatter_add_out(input, dim, index, src, *, out):
@@ -782,28 +652,19 @@ def scatter_add_out(input, dim, index, src, *, out):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter_add", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_add_out, input, dim, index, src, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
-    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("scatter_add", input, src, out)
-    try:
+        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("scatter_add", input, src, out)
         adopt_result(
             out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, scatter_add_out, (scatter_add_out,), (input, dim, index, src), {}) from None
-    mark_written(out)
-    return out
-
-
-_scatter_reduce_overload_kernels = kernel_table("scatter.reduce")
+        return failed(error, scatter_add_out, input, dim, index, src, out=out)
 
 
 def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
@@ -817,29 +678,23 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
             dim = int_of(dim, "scatter", "dim", 2)
         if type(reduce) is not str:
             reduce = str_of(reduce, "scatter", "reduce")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.op = "aten::scatter"
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.op = "aten::scatter"
         return wrap(
             _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
 
 
 def scatter__reduce(input, dim, index, src, *, reduce):
@@ -851,34 +706,28 @@ def scatter__reduce(input, dim, index, src, *, reduce):
             dim = int_of(dim, "scatter_", "dim", 2)
         if type(reduce) is not str:
             reduce = str_of(reduce, "scatter_", "reduce")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter__reduce, input, dim, index, src, reduce=reduce)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter__reduce, input, dim, index, src, reduce=reduce)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            check_inplace(input)
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.op = "aten::scatter_"
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                check_inplace(input)
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.op = "aten::scatter_"
         _scatter_reduce_overload_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, out=input_array
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, scatter__reduce, input, dim, index, src, reduce=reduce)
 
 
 def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
@@ -890,33 +739,22 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
             dim = int_of(dim, "scatter", "dim", 2)
         if type(reduce) is not str:
             reduce = str_of(reduce, "scatter", "reduce")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
-    refuse_unwritable("aten::scatter", (out,), input, src)
-    try:
+        refuse_unwritable("aten::scatter", (out,), input, src)
         adopt_result(
             out,
             _scatter_reduce_overload_kernels[type(input_array)](
                 input_array, dim, index_array, src_array, reduce, out=out_array
             ),
         )
+        mark_written(out)
+        record_refusal("aten::scatter", (out,), input, src)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, scatter_reduce_overload_out, (scatter_reduce_overload_out,), (input, dim, index, src), {}
-        ) from None
-    mark_written(out)
-    record_refusal("aten::scatter", (out,), input, src)
-    return out
-
-
-_scatter_value_reduce_kernels = kernel_table("scatter.value_reduce")
+        return failed(error, scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
 
 
 def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
@@ -932,29 +770,20 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
             value = scalar_of(value, "scatter", "value", 4)
         if type(reduce) is not str:
             reduce = str_of(reduce, "scatter", "reduce")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::scatter"
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::scatter"
         return wrap(
             _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
 
 
 def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce=...):
@@ -979,23 +808,14 @@ def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce
             value = _src
         else:
             src = _src
-    try:
-        if src is not ... and reduce is not ...:
-            return scatter_reduce_overload(input, dim, index, src, reduce=reduce, out=out)
-        if value is not ... and reduce is not ...:
-            return scatter_value_reduce(input, dim, index, value, reduce=reduce, out=out)
-        if src is not ...:
-            return scatter_src(input, dim, index, src, out=out)
-        if value is not ...:
-            return scatter_value(input, dim, index, value, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            scatter,
-            (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
-            (input, dim, index, src, value),
-            {"out": out, "reduce": reduce},
-        ) from None
+    if src is not ... and reduce is not ...:
+        return scatter_reduce_overload(input, dim, index, src, reduce=reduce, out=out)
+    if value is not ... and reduce is not ...:
+        return scatter_value_reduce(input, dim, index, value, reduce=reduce, out=out)
+    if src is not ...:
+        return scatter_src(input, dim, index, src, out=out)
+    if value is not ...:
+        return scatter_value(input, dim, index, value, out=out)
     return raise_no_overload(
         scatter,
         (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
@@ -1015,32 +835,23 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
             value = scalar_of(value, "scatter_", "value", 4)
         if type(reduce) is not str:
             reduce = str_of(reduce, "scatter_", "reduce")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter__value_reduce, input, dim, index, value, reduce=reduce)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter__value_reduce, input, dim, index, value, reduce=reduce)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::scatter_"
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::scatter_"
         _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, scatter__value_reduce, input, dim, index, value, reduce=reduce)
 
 
 def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
@@ -1065,23 +876,14 @@ def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
             value = _src
         else:
             src = _src
-    try:
-        if src is not ... and reduce is not ...:
-            return scatter__reduce(input, dim, index, src, reduce=reduce)
-        if value is not ... and reduce is not ...:
-            return scatter__value_reduce(input, dim, index, value, reduce=reduce)
-        if src is not ...:
-            return scatter__src(input, dim, index, src)
-        if value is not ...:
-            return scatter__value(input, dim, index, value)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            scatter_,
-            (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
-            (input, dim, index, src, value),
-            {"reduce": reduce},
-        ) from None
+    if src is not ... and reduce is not ...:
+        return scatter__reduce(input, dim, index, src, reduce=reduce)
+    if value is not ... and reduce is not ...:
+        return scatter__value_reduce(input, dim, index, value, reduce=reduce)
+    if src is not ...:
+        return scatter__src(input, dim, index, src)
+    if value is not ...:
+        return scatter__value(input, dim, index, value)
     return raise_no_overload(
         scatter_,
         (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
@@ -1101,32 +903,21 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
             value = scalar_of(value, "scatter", "value", 4)
         if type(reduce) is not str:
             reduce = str_of(reduce, "scatter", "reduce")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
-    refuse_unwritable("aten::scatter", (out,), input)
-    try:
+        refuse_unwritable("aten::scatter", (out,), input)
         adopt_result(
             out,
             _scatter_value_reduce_kernels[type(input_array)](
                 input_array, dim, index_array, value, reduce, out=out_array
             ),
         )
+        mark_written(out)
+        record_refusal("aten::scatter", (out,), input)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, scatter_value_reduce_out, (scatter_value_reduce_out,), (input, dim, index, value), {}
-        ) from None
-    mark_written(out)
-    record_refusal("aten::scatter", (out,), input)
-    return out
-
-
-_scatter_reduce_kernels = kernel_table("scatter_reduce.two")
+        return failed(error, scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
 
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
@@ -1142,37 +933,31 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
             reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
         if include_self is not False and include_self is not True:
             include_self = bool_of(include_self, "scatter_reduce", "include_self")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.ScatterReduceBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.dim = dim
-            node.reduce = reduce
-            node.include_self = include_self
-            node.kept = (save(index), save(input), save(src))
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.ScatterReduceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.dim = dim
+                node.reduce = reduce
+                node.include_self = include_self
+                node.kept = (save(index), save(input), save(src))
         result = wrap(
             _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self),
             node,
         )
+        if node is not None:
+            refuse_complex("scatter_reduce", input, src)
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, scatter_reduce, (scatter_reduce,), (input, dim, index, src, reduce), {}) from None
-    if node is not None:
-        refuse_complex("scatter_reduce", input, src)
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
 
 
 def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
@@ -1186,38 +971,32 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
             reduce = str_of(reduce, "scatter_reduce_", "reduce", 5)
         if include_self is not False and include_self is not True:
             include_self = bool_of(include_self, "scatter_reduce_", "include_self")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            check_inplace(input)
-            node = nodes.ScatterReduceBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.dim = dim
-            node.reduce = reduce
-            node.include_self = include_self
-            node.kept = (save(index), save_copy(input), save(src))
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                check_inplace(input)
+                node = nodes.ScatterReduceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.dim = dim
+                node.reduce = reduce
+                node.include_self = include_self
+                node.kept = (save(index), save_copy(input), save(src))
         _scatter_reduce_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, include_self, out=input_array
         )
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, scatter_reduce_, (scatter_reduce_,), (input, dim, index, src, reduce), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        return failed(error, scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
 
 
 def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out):
@@ -1231,35 +1010,22 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
             reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
         if include_self is not False and include_self is not True:
             include_self = bool_of(include_self, "scatter_reduce", "include_self")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out
-        )
-    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("scatter_reduce", input, src, out)
-    try:
+        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("scatter_reduce", input, src, out)
         adopt_result(
             out,
             _scatter_reduce_kernels[type(input_array)](
                 input_array, dim, index_array, src_array, reduce, include_self, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, scatter_reduce_out, (scatter_reduce_out,), (input, dim, index, src, reduce), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_index_reduce_kernels = kernel_table("index_reduce")
+        return failed(error, scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
@@ -1275,37 +1041,33 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
             reduce = str_of(reduce, "index_reduce", "reduce", 5)
         if include_self is not False and include_self is not True:
             include_self = bool_of(include_self, "index_reduce", "include_self")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            node = nodes.IndexReduceBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.dim = dim
-            node.reduce = reduce
-            node.include_self = include_self
-            node.kept = (save(index), save(input), save(source))
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                node = nodes.IndexReduceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.dim = dim
+                node.reduce = reduce
+                node.include_self = include_self
+                node.kept = (save(index), save(input), save(source))
         result = wrap(
             _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
             node,
         )
+        if node is not None:
+            refuse_complex("index_reduce", input, source)
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, index_reduce, (index_reduce,), (input, dim, index, source, reduce), {}) from None
-    if node is not None:
-        refuse_complex("index_reduce", input, source)
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
 
 
 def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
@@ -1319,38 +1081,34 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
             reduce = str_of(reduce, "index_reduce_", "reduce", 5)
         if include_self is not False and include_self is not True:
             include_self = bool_of(include_self, "index_reduce_", "include_self")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_reduce_, input, dim, index, source, reduce, include_self=include_self)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            check_inplace(input)
-            node = nodes.IndexReduceBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.dim = dim
-            node.reduce = reduce
-            node.include_self = include_self
-            node.kept = (save(index), save_copy(input), save(source))
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                check_inplace(input)
+                node = nodes.IndexReduceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.dim = dim
+                node.reduce = reduce
+                node.include_self = include_self
+                node.kept = (save(index), save_copy(input), save(source))
         _index_reduce_kernels[type(input_array)](
             input_array, dim, index_array, source_array, reduce, include_self, out=input_array
         )
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, index_reduce_, (index_reduce_,), (input, dim, index, source, reduce), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        return failed(error, index_reduce_, input, dim, index, source, reduce, include_self=include_self)
 
 
 def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, out):
@@ -1364,33 +1122,22 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
             reduce = str_of(reduce, "index_reduce", "reduce", 5)
         if include_self is not False and include_self is not True:
             include_self = bool_of(include_self, "index_reduce", "include_self")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out
-        )
-    if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("index_reduce", input, source, out)
-    try:
+        if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("index_reduce", input, source, out)
         adopt_result(
             out,
             _index_reduce_kernels[type(input_array)](
                 input_array, dim, index_array, source_array, reduce, include_self, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, index_reduce_out, (index_reduce_out,), (input, dim, index, source, reduce), {}) from None
-    mark_written(out)
-    return out
-
-
-_put_kernels = kernel_table("put")
+        return failed(error, index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
 
 
 def put(input, index, source, accumulate=False):
@@ -1400,29 +1147,25 @@ def put(input, index, source, accumulate=False):
     try:
         if accumulate is not False and accumulate is not True:
             accumulate = bool_of(accumulate, "put", "accumulate", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, put, input, index, source, accumulate)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(put, input, index, source, accumulate)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            node = nodes.PutBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.accumulate = accumulate
-            node.source_shape = source_array.shape
-            node.kept = (save(index), save(source) if input_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                node = nodes.PutBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.accumulate = accumulate
+                node.source_shape = source_array.shape
+                node.kept = (save(index), save(source) if input_edge else None)
         return wrap(_put_kernels[type(input_array)](input_array, index_array, source_array, accumulate), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, put, input, index, source, accumulate)
 
 
 def put_(input, index, source, accumulate=False):
@@ -1432,37 +1175,30 @@ def put_(input, index, source, accumulate=False):
     try:
         if accumulate is not False and accumulate is not True:
             accumulate = bool_of(accumulate, "put_", "accumulate", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, put_, input, index, source, accumulate)
-    try:
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(put_, input, index, source, accumulate)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            check_inplace(input)
-            node = nodes.PutBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.accumulate = accumulate
-            node.source_shape = source_array.shape
-            node.kept = (save(index), save(source) if input_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                check_inplace(input)
+                node = nodes.PutBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.accumulate = accumulate
+                node.source_shape = source_array.shape
+                node.kept = (save(index), save(source) if input_edge else None)
         _put_kernels[type(input_array)](input_array, index_array, source_array, accumulate, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_masked_select_kernels = kernel_table("masked_select")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, put_, input, index, source, accumulate)
 
 
 def masked_select(input, mask, *, out=None):
@@ -1474,22 +1210,16 @@ def masked_select(input, mask, *, out=None):
     try:
         input_array = input._mt_array
         mask_array = mask._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_select, input, mask, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaskedSelectBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(mask), save(input))
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaskedSelectBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(mask), save(input))
         return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, masked_select, input, mask, out=out)
 
 
 def masked_select_out(input, mask, *, out):
@@ -1500,19 +1230,13 @@ def masked_select_out(input, mask, *, out):
         input_array = input._mt_array
         mask_array = mask._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_select_out, input, mask, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("masked_select", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("masked_select", input, out)
         adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_masked_scatter_kernels = kernel_table("masked_scatter")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, masked_select_out, input, mask, out=out)
 
 
 def masked_scatter(input, mask, source):
@@ -1523,22 +1247,21 @@ def masked_scatter(input, mask, source):
         input_array = input._mt_array
         mask_array = mask._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_scatter, input, mask, source)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            node = nodes.MaskedScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.source_shape = source_array.shape
-            node.kept = (save(mask),)
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                node = nodes.MaskedScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.source_shape = source_array.shape
+                node.kept = (save(mask),)
         return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, masked_scatter, input, mask, source)
 
 
 def masked_scatter_(input, mask, source):
@@ -1549,30 +1272,26 @@ def masked_scatter_(input, mask, source):
         input_array = input._mt_array
         mask_array = mask._mt_array
         source_array = source._mt_array
-    except AttributeError:
-        return raise_bad_argument(masked_scatter_, input, mask, source)
-    node = None
-    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            check_inplace(input)
-            node = nodes.MaskedScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.source_shape = source_array.shape
-            node.kept = (save(mask),)
-    try:
+        node = None
+        if (input._mt_edge is not None or source._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                check_inplace(input)
+                node = nodes.MaskedScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.source_shape = source_array.shape
+                node.kept = (save(mask),)
         _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_nonzero_kernels = kernel_table("nonzero")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, masked_scatter_, input, mask, source)
 
 
 def nonzero(input, *, out=None):
@@ -1583,12 +1302,9 @@ def nonzero(input, *, out=None):
         return nonzero_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nonzero, input, out=out)
-    try:
         return wrap(_nonzero_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, nonzero, input, out=out)
 
 
 def nonzero_out(input, *, out):
@@ -1598,17 +1314,11 @@ def nonzero_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(nonzero_out, input, out=out)
-    try:
         adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_nonzero_static_kernels = kernel_table("nonzero_static")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, nonzero_out, input, out=out)
 
 
 def nonzero_static(input, *, size, fill_value=-1):
@@ -1620,21 +1330,10 @@ def nonzero_static(input, *, size, fill_value=-1):
             size = index_of(size, "nonzero_static", "size")
         if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
             fill_value = int_of(fill_value, "nonzero_static", "fill_value")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nonzero_static, input, size=size, fill_value=fill_value)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nonzero_static, input, size=size, fill_value=fill_value)
-    try:
         return wrap(_nonzero_static_kernels[type(input_array)](input_array, size, fill_value))
     except CALL_ERRORS as error:
-        raise explained(
-            error, nonzero_static, (nonzero_static,), (input,), {"size": size, "fill_value": fill_value}
-        ) from None
-
-
-_cat_kernels = kernel_table("cat")
+        return failed(error, nonzero_static, input, size=size, fill_value=fill_value)
 
 
 def cat(tensors, dim=0, *, out=None, axis=None):
@@ -1647,30 +1346,24 @@ def cat(tensors, dim=0, *, out=None, axis=None):
         return cat_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(cat, tensors, dim, out=out)
+            raise NotATensor
         if not tensors:
             raise empty_tensor_list("cat")
         if type(dim) is not int:
             dim = int_of(dim, "cat", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cat, tensors, dim, out=out)
-    try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
-    except (AttributeError, TypeError):
-        return raise_bad_argument(cat, tensors, dim, out=out)
-    node = None
-    if state.grad_everywhere or thread.grad_enabled:
-        tensors_edges = edges_of(tensors)
-        if tensors_edges:
-            node = nodes.CatBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = tensors_edges
-            node.tensors_shapes = [tensor.shape for tensor in tensors]
-            node.dim = dim
-    try:
+        node = None
+        if state.grad_everywhere or thread.grad_enabled:
+            tensors_edges = edges_of(tensors)
+            if tensors_edges:
+                node = nodes.CatBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = tensors_edges
+                node.tensors_shapes = [tensor.shape for tensor in tensors]
+                node.dim = dim
         return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, cat, (cat,), (tensors, dim), {}) from None
+        return failed(error, cat, tensors, dim, out=out)
 
 
 def cat_out(tensors, dim=0, *, out):
@@ -1679,28 +1372,19 @@ def cat_out(tensors, dim=0, *, out):
         return call(cat_out, tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(cat_out, tensors, dim, out=out)
+            raise NotATensor
         if not tensors:
             raise empty_tensor_list("cat")
         if type(dim) is not int:
             dim = int_of(dim, "cat", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cat_out, tensors, dim, out=out)
-    try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         out_array = out._mt_array
-    except (AttributeError, TypeError):
-        return raise_bad_argument(cat_out, tensors, dim, out=out)
-    refuse_grad("cat", *tensors, out)
-    try:
+        refuse_grad("cat", *tensors, out)
         adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, cat_out, (cat_out,), (tensors, dim), {}) from None
-    mark_written(out)
-    return out
-
-
-_stack_kernels = kernel_table("stack")
+        return failed(error, cat_out, tensors, dim, out=out)
 
 
 def stack(tensors, dim=0, *, out=None, axis=None):
@@ -1713,29 +1397,23 @@ def stack(tensors, dim=0, *, out=None, axis=None):
         return stack_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(stack, tensors, dim, out=out)
+            raise NotATensor
         if not tensors:
             raise empty_tensor_list("stack")
         if type(dim) is not int:
             dim = int_of(dim, "stack", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, stack, tensors, dim, out=out)
-    try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
-    except (AttributeError, TypeError):
-        return raise_bad_argument(stack, tensors, dim, out=out)
-    node = None
-    if state.grad_everywhere or thread.grad_enabled:
-        tensors_edges = edges_of(tensors)
-        if tensors_edges:
-            node = nodes.StackBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = tensors_edges
-            node.dim = dim
-    try:
+        node = None
+        if state.grad_everywhere or thread.grad_enabled:
+            tensors_edges = edges_of(tensors)
+            if tensors_edges:
+                node = nodes.StackBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = tensors_edges
+                node.dim = dim
         return wrap(_stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, stack, (stack,), (tensors, dim), {}) from None
+        return failed(error, stack, tensors, dim, out=out)
 
 
 def stack_out(tensors, dim=0, *, out):
@@ -1744,25 +1422,19 @@ def stack_out(tensors, dim=0, *, out):
         return call(stack_out, tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(stack_out, tensors, dim, out=out)
+            raise NotATensor
         if not tensors:
             raise empty_tensor_list("stack")
         if type(dim) is not int:
             dim = int_of(dim, "stack", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, stack_out, tensors, dim, out=out)
-    try:
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         out_array = out._mt_array
-    except (AttributeError, TypeError):
-        return raise_bad_argument(stack_out, tensors, dim, out=out)
-    refuse_grad("stack", *tensors, out)
-    try:
+        refuse_grad("stack", *tensors, out)
         adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, stack_out, (stack_out,), (tensors, dim), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, stack_out, tensors, dim, out=out)
 
 
 def hstack(tensors, *, out=None):
@@ -1771,24 +1443,27 @@ def hstack(tensors, *, out=None):
         return call(hstack, tensors, out=out)
     if out is not None:
         return hstack_out(tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(hstack, tensors, out=out)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
         return composite_indexing.hstack(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, hstack, (hstack,), (tensors,), {}) from None
+        return failed(error, hstack, tensors, out=out)
 
 
 def hstack_out(tensors, *, out):
     """hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(hstack_out, tensors, out):
         return call(hstack_out, tensors, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(hstack_out, tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(hstack_out, tensors, out=out)
-    refuse_grad("hstack", *tensors, out)
-    return composite_indexing.hstack_out(tensors, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        refuse_grad("hstack", *tensors, out)
+        return composite_indexing.hstack_out(tensors, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, hstack_out, tensors, out=out)
 
 
 def vstack(tensors, *, out=None):
@@ -1797,49 +1472,49 @@ def vstack(tensors, *, out=None):
         return call(vstack, tensors, out=out)
     if out is not None:
         return vstack_out(tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(vstack, tensors, out=out)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
         return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, vstack, (vstack,), (tensors,), {}) from None
+        return failed(error, vstack, tensors, out=out)
 
 
 def vstack_out(tensors, *, out):
     """vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(vstack_out, tensors, out):
         return call(vstack_out, tensors, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(vstack_out, tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(vstack_out, tensors, out=out)
-    refuse_grad("vstack", *tensors, out)
-    return composite_indexing.vstack_out(tensors, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        refuse_grad("vstack", *tensors, out)
+        return composite_indexing.vstack_out(tensors, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, vstack_out, tensors, out=out)
 
 
 def block_diag(tensors):
     """block_diag(Tensor[] tensors) -> Tensor"""
     if state.interceptors and intercepts(block_diag, tensors):
         return call(block_diag, tensors)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(block_diag, tensors)
-    node = None
-    if (state.grad_everywhere or thread.grad_enabled) and not (state.interceptors and looks_inside(tensors)):
-        tensors_edges = edges_of(tensors)
-        if tensors_edges:
-            node = nodes.BlockDiagBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = tensors_edges
-            node.tensors_shapes = [tensor.shape for tensor in tensors]
-    if node is not None:
-        return recorded(node, composite_indexing.block_diag, tensors)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        node = None
+        if (state.grad_everywhere or thread.grad_enabled) and not (state.interceptors and looks_inside(tensors)):
+            tensors_edges = edges_of(tensors)
+            if tensors_edges:
+                node = nodes.BlockDiagBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = tensors_edges
+                node.tensors_shapes = [tensor.shape for tensor in tensors]
+        if node is not None:
+            return recorded(node, composite_indexing.block_diag, tensors)
         return composite_indexing.block_diag(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, block_diag, (block_diag,), (tensors,), {}) from None
-
-
-_repeat_kernels = kernel_table("repeat")
+        return failed(error, block_diag, tensors)
 
 
 def repeat(input, repeats, *more_repeats):
@@ -1848,33 +1523,21 @@ def repeat(input, repeats, *more_repeats):
         return call(repeat, input, repeats, *more_repeats)
     try:
         if type(repeats) is int:
-            repeats = (repeats,) + more_repeats
+            repeats, more_repeats = (repeats,) + more_repeats, ()
         elif more_repeats or type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
             repeats = separate_ints_of(repeats, more_repeats, True, "repeat", "repeats", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, repeat, input, repeats, *more_repeats)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(repeat, input, repeats, *more_repeats)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RepeatBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.repeats = repeats
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RepeatBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.repeats = repeats
+                node.self_shape = input_array.shape
         return wrap(_repeat_kernels[type(input_array)](input_array, repeats), node)
     except CALL_ERRORS as error:
-        raise explained(error, repeat, (repeat,), (input, repeats), {}) from None
-
-
-_flip_kernels = kernel_table("flip")
+        return failed(error, repeat, input, repeats, *more_repeats)
 
 
 def flip(input, dims, *more_dims):
@@ -1883,32 +1546,20 @@ def flip(input, dims, *more_dims):
         return call(flip, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     try:
         if type(dims) is int and SEPARATE_INTS:
-            dims = (dims,) + more_dims
+            dims, more_dims = (dims,) + more_dims, ()
         elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "flip", "dims", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, flip, input, dims, *more_dims)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(flip, input, dims, *more_dims)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FlipBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dims = dims
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FlipBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dims = dims
         return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
     except CALL_ERRORS as error:
-        raise explained(error, flip, (flip,), (input, dims), {}) from None
-
-
-_roll_kernels = kernel_table("roll")
+        return failed(error, flip, input, dims, *more_dims)
 
 
 def roll(input, shifts, dims=()):
@@ -1926,30 +1577,18 @@ def roll(input, shifts, dims=()):
             dims = ()
         elif type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = sized_ints_of(dims, "roll", "dims", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, roll, input, shifts, dims)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(roll, input, shifts, dims)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RollBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.shifts = shifts
-        node.dims = dims
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RollBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.shifts = shifts
+                node.dims = dims
         return wrap(_roll_kernels[type(input_array)](input_array, shifts, dims), node)
     except CALL_ERRORS as error:
-        raise explained(error, roll, (roll,), (input, shifts, dims), {}) from None
-
-
-_tril_kernels = kernel_table("tril")
+        return failed(error, roll, input, shifts, dims)
 
 
 def tril(input, diagonal=0, *, out=None):
@@ -1961,26 +1600,17 @@ def tril(input, diagonal=0, *, out=None):
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "tril", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tril, input, diagonal, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(tril, input, diagonal, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TrilBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.diagonal = diagonal
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TrilBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.diagonal = diagonal
         return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
     except CALL_ERRORS as error:
-        raise explained(error, tril, (tril,), (input, diagonal), {}) from None
+        return failed(error, tril, input, diagonal, out=out)
 
 
 def tril_(input, diagonal=0):
@@ -1990,31 +1620,22 @@ def tril_(input, diagonal=0):
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "tril_", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tril_, input, diagonal)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(tril_, input, diagonal)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TrilBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.diagonal = diagonal
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TrilBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.diagonal = diagonal
         _tril_kernels[type(input_array)](input_array, diagonal, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, tril_, (tril_,), (input, diagonal), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, tril_, input, diagonal)
 
 
 def tril_out(input, diagonal=0, *, out):
@@ -2024,24 +1645,15 @@ def tril_out(input, diagonal=0, *, out):
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "tril", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tril_out, input, diagonal, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(tril_out, input, diagonal, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("tril", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("tril", input, out)
         adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, tril_out, (tril_out,), (input, diagonal), {}) from None
-    mark_written(out)
-    return out
-
-
-_triu_kernels = kernel_table("triu")
+        return failed(error, tril_out, input, diagonal, out=out)
 
 
 def triu(input, diagonal=0, *, out=None):
@@ -2053,26 +1665,17 @@ def triu(input, diagonal=0, *, out=None):
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "triu", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, triu, input, diagonal, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(triu, input, diagonal, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TriuBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.diagonal = diagonal
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TriuBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.diagonal = diagonal
         return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
     except CALL_ERRORS as error:
-        raise explained(error, triu, (triu,), (input, diagonal), {}) from None
+        return failed(error, triu, input, diagonal, out=out)
 
 
 def triu_(input, diagonal=0):
@@ -2082,31 +1685,22 @@ def triu_(input, diagonal=0):
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "triu_", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, triu_, input, diagonal)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(triu_, input, diagonal)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TriuBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.diagonal = diagonal
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TriuBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.diagonal = diagonal
         _triu_kernels[type(input_array)](input_array, diagonal, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, triu_, (triu_,), (input, diagonal), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, triu_, input, diagonal)
 
 
 def triu_out(input, diagonal=0, *, out):
@@ -2116,21 +1710,15 @@ def triu_out(input, diagonal=0, *, out):
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "triu", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, triu_out, input, diagonal, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(triu_out, input, diagonal, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("triu", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("triu", input, out)
         adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, triu_out, (triu_out,), (input, diagonal), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, triu_out, input, diagonal, out=out)
 
 
 def diag(input, diagonal=0, *, out=None):
@@ -2141,15 +1729,12 @@ def diag(input, diagonal=0, *, out=None):
         return diag_out(input, diagonal, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(diag, input, diagonal, out=out)
+            raise NotATensor
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = int_of(diagonal, "diag", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diag, input, diagonal, out=out)
-    try:
         return composite_indexing.diag(input, diagonal)
     except CALL_ERRORS as error:
-        raise explained(error, diag, (diag,), (input, diagonal), {}) from None
+        return failed(error, diag, input, diagonal, out=out)
 
 
 def diag_out(input, diagonal=0, *, out):
@@ -2157,20 +1742,15 @@ def diag_out(input, diagonal=0, *, out):
     if state.interceptors and intercepts(diag_out, input, out):
         return call(diag_out, input, diagonal, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(diag_out, input, diagonal, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(diag_out, input, diagonal, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = int_of(diagonal, "diag", "diagonal", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diag_out, input, diagonal, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("diag", input, out)
-    return composite_indexing.diag_out(input, diagonal, out=out)
-
-
-_diag_embed_kernels = kernel_table("diag_embed")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("diag", input, out)
+        return composite_indexing.diag_out(input, diagonal, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, diag_out, input, diagonal, out=out)
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
@@ -2184,31 +1764,19 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
             dim1 = int_of(dim1, "diag_embed", "dim1", 3)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diag_embed", "dim2", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diag_embed, input, offset, dim1, dim2)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(diag_embed, input, offset, dim1, dim2)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.DiagEmbedBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.offset = offset
-        node.dim1 = dim1
-        node.dim2 = dim2
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.DiagEmbedBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.offset = offset
+                node.dim1 = dim1
+                node.dim2 = dim2
         return wrap(_diag_embed_kernels[type(input_array)](input_array, offset, dim1, dim2), node)
     except CALL_ERRORS as error:
-        raise explained(error, diag_embed, (diag_embed,), (input, offset, dim1, dim2), {}) from None
-
-
-_select_backward_kernels = kernel_table("select_backward")
+        return failed(error, diag_embed, input, offset, dim1, dim2)
 
 
 def select_backward(grad_output, input_sizes, dim, index):
@@ -2222,32 +1790,18 @@ def select_backward(grad_output, input_sizes, dim, index):
             dim = int_of(dim, "select_backward", "dim", 3)
         if type(index) is not int or not -(2**63) <= index < 2**63:
             index = index_of(index, "select_backward", "index", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, select_backward, grad_output, input_sizes, dim, index)
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(select_backward, grad_output, input_sizes, dim, index)
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.SelectBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.index = index
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.SelectBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.index = index
         return wrap(_select_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, index), node)
     except CALL_ERRORS as error:
-        raise explained(
-            error, select_backward, (select_backward,), (grad_output, input_sizes, dim, index), {}
-        ) from None
-
-
-_slice_backward_kernels = kernel_table("slice_backward")
+        return failed(error, select_backward, grad_output, input_sizes, dim, index)
 
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
@@ -2265,37 +1819,23 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
             end = index_of(end, "slice_backward", "end", 5)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = index_of(step, "slice_backward", "step", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, slice_backward, grad_output, input_sizes, dim, start, end, step)
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(slice_backward, grad_output, input_sizes, dim, start, end, step)
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.SliceBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.start = start
-        node.end = end
-        node.step = step
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.SliceBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.start = start
+                node.end = end
+                node.step = step
         return wrap(
             _slice_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, start, end, step),
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, slice_backward, (slice_backward,), (grad_output, input_sizes, dim, start, end, step), {}
-        ) from None
-
-
-_diagonal_backward_kernels = kernel_table("diagonal_backward")
+        return failed(error, slice_backward, grad_output, input_sizes, dim, start, end, step)
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -2311,36 +1851,22 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
             dim1 = int_of(dim1, "diagonal_backward", "dim1", 4)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diagonal_backward", "dim2", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.DiagonalBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.offset = offset
-        node.dim1 = dim1
-        node.dim2 = dim2
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.DiagonalBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.offset = offset
+                node.dim1 = dim1
+                node.dim2 = dim2
         return wrap(
             _diagonal_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, offset, dim1, dim2),
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, diagonal_backward, (diagonal_backward,), (grad_output, input_sizes, offset, dim1, dim2), {}
-        ) from None
-
-
-_unfold_backward_kernels = kernel_table("unfold_backward")
+        return failed(error, diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
 
 
 def unfold_backward(grad_in, input_sizes, dim, size, step):
@@ -2356,30 +1882,19 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
             size = int_of(size, "unfold_backward", "size", 4)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = int_of(step, "unfold_backward", "step", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unfold_backward, grad_in, input_sizes, dim, size, step)
-    try:
         grad_in_array = grad_in._mt_array
-    except AttributeError:
-        return raise_bad_argument(unfold_backward, grad_in, input_sizes, dim, size, step)
-    node = None
-    if (
-        grad_in._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_in._mt_edge or edge_of(grad_in)) is not None
-    ):
-        node = nodes.UnfoldBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.size = size
-        node.step = step
-    try:
+        node = None
+        if (edge := grad_in._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_in)) is not None:
+                node = nodes.UnfoldBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.size = size
+                node.step = step
         return wrap(_unfold_backward_kernels[type(grad_in_array)](grad_in_array, input_sizes, dim, size, step), node)
     except CALL_ERRORS as error:
-        raise explained(
-            error, unfold_backward, (unfold_backward,), (grad_in, input_sizes, dim, size, step), {}
-        ) from None
+        return failed(error, unfold_backward, grad_in, input_sizes, dim, size, step)
 
 
 def index_select_backward(grad, self_sizes, dim, index):
@@ -2387,22 +1902,15 @@ def index_select_backward(grad, self_sizes, dim, index):
     if state.interceptors and intercepts(index_select_backward, grad, index):
         return call(index_select_backward, grad, self_sizes, dim, index)
     try:
-        if not isinstance(grad, Tensor):
-            return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
+        if not (isinstance(grad, Tensor) and isinstance(index, Tensor)):
+            raise NotATensor
         if type(self_sizes) is not tuple or self_sizes and type(self_sizes[0]) is not int:
             self_sizes = ints_of(self_sizes, "index_select_backward", "self_sizes", 2)
         if type(dim) is not int:
             dim = int_of(dim, "index_select_backward", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_select_backward, grad, self_sizes, dim, index)
-    try:
         return composite_indexing.index_select_backward(grad, self_sizes, dim, index)
     except CALL_ERRORS as error:
-        raise explained(
-            error, index_select_backward, (index_select_backward,), (grad, self_sizes, dim, index), {}
-        ) from None
+        return failed(error, index_select_backward, grad, self_sizes, dim, index)
 
 
 def gather_backward(grad, input, dim, index, sparse_grad):
@@ -2410,24 +1918,15 @@ def gather_backward(grad, input, dim, index, sparse_grad):
     if state.interceptors and intercepts(gather_backward, grad, input, index):
         return call(gather_backward, grad, input, dim, index, sparse_grad)
     try:
-        if not isinstance(grad, Tensor):
-            return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
+        if not (isinstance(grad, Tensor) and isinstance(input, Tensor) and isinstance(index, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "gather_backward", "dim", 3)
         if sparse_grad is not False and sparse_grad is not True:
             sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gather_backward, grad, input, dim, index, sparse_grad)
-    try:
         return composite_indexing.gather_backward(grad, input, dim, index, sparse_grad)
     except CALL_ERRORS as error:
-        raise explained(
-            error, gather_backward, (gather_backward,), (grad, input, dim, index, sparse_grad), {}
-        ) from None
+        return failed(error, gather_backward, grad, input, dim, index, sparse_grad)
 
 
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *, keepdims=None):
@@ -2439,28 +1938,17 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
     if state.interceptors and intercepts(value_selecting_reduction_backward, grad, indices):
         return call(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     try:
-        if not isinstance(grad, Tensor):
-            return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
+        if not (isinstance(grad, Tensor) and isinstance(indices, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
         if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
             sizes = ints_of(sizes, "value_selecting_reduction_backward", "sizes", 4)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
-    try:
         return composite_indexing.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            value_selecting_reduction_backward,
-            (value_selecting_reduction_backward,),
-            (grad, dim, indices, sizes, keepdim),
-            {},
-        ) from None
+        return failed(error, value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
 
 
 def one_hot(input, num_classes=-1):
@@ -2469,15 +1957,12 @@ def one_hot(input, num_classes=-1):
         return call(one_hot, input, num_classes)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(one_hot, input, num_classes)
+            raise NotATensor
         if type(num_classes) is not int or not -(2**63) <= num_classes < 2**63:
             num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, one_hot, input, num_classes)
-    try:
         return composite_indexing.one_hot(input, num_classes)
     except CALL_ERRORS as error:
-        raise explained(error, one_hot, (one_hot,), (input, num_classes), {}) from None
+        return failed(error, one_hot, input, num_classes)
 
 
 def dstack(tensors, *, out=None):
@@ -2486,24 +1971,27 @@ def dstack(tensors, *, out=None):
         return call(dstack, tensors, out=out)
     if out is not None:
         return dstack_out(tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(dstack, tensors, out=out)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
         return composite_indexing.dstack(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, dstack, (dstack,), (tensors,), {}) from None
+        return failed(error, dstack, tensors, out=out)
 
 
 def dstack_out(tensors, *, out):
     """dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(dstack_out, tensors, out):
         return call(dstack_out, tensors, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(dstack_out, tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(dstack_out, tensors, out=out)
-    refuse_grad("dstack", *tensors, out)
-    return composite_indexing.dstack_out(tensors, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        refuse_grad("dstack", *tensors, out)
+        return composite_indexing.dstack_out(tensors, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, dstack_out, tensors, out=out)
 
 
 def column_stack(tensors, *, out=None):
@@ -2512,24 +2000,27 @@ def column_stack(tensors, *, out=None):
         return call(column_stack, tensors, out=out)
     if out is not None:
         return column_stack_out(tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(column_stack, tensors, out=out)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
         return composite_indexing.column_stack(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, column_stack, (column_stack,), (tensors,), {}) from None
+        return failed(error, column_stack, tensors, out=out)
 
 
 def column_stack_out(tensors, *, out):
     """column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(column_stack_out, tensors, out):
         return call(column_stack_out, tensors, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(column_stack_out, tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(column_stack_out, tensors, out=out)
-    refuse_grad("column_stack", *tensors, out)
-    return composite_indexing.column_stack_out(tensors, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        refuse_grad("column_stack", *tensors, out)
+        return composite_indexing.column_stack_out(tensors, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, column_stack_out, tensors, out=out)
 
 
 def row_stack(tensors, *, out=None):
@@ -2538,24 +2029,27 @@ def row_stack(tensors, *, out=None):
         return call(row_stack, tensors, out=out)
     if out is not None:
         return row_stack_out(tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(row_stack, tensors, out=out)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
         return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, row_stack, (row_stack,), (tensors,), {}) from None
+        return failed(error, row_stack, tensors, out=out)
 
 
 def row_stack_out(tensors, *, out):
     """row_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(row_stack_out, tensors, out):
         return call(row_stack_out, tensors, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(row_stack_out, tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(row_stack_out, tensors, out=out)
-    refuse_grad("row_stack", *tensors, out)
-    return composite_indexing.vstack_out(tensors, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        refuse_grad("row_stack", *tensors, out)
+        return composite_indexing.vstack_out(tensors, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, row_stack_out, tensors, out=out)
 
 
 def concat(tensors, dim=0, *, out=None, axis=None):
@@ -2568,15 +2062,12 @@ def concat(tensors, dim=0, *, out=None, axis=None):
         return concat_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(concat, tensors, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "concat", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, concat, tensors, dim, out=out)
-    try:
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
-        raise explained(error, concat, (concat,), (tensors, dim), {}) from None
+        return failed(error, concat, tensors, dim, out=out)
 
 
 def concat_out(tensors, dim=0, *, out):
@@ -2585,15 +2076,15 @@ def concat_out(tensors, dim=0, *, out):
         return call(concat_out, tensors, dim, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(concat_out, tensors, dim, out=out)
+            raise NotATensor
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(concat_out, tensors, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "concat", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, concat_out, tensors, dim, out=out)
-    refuse_grad("concat", *tensors, out)
-    return ops.cat(tensors, dim, out=out)
+        refuse_grad("concat", *tensors, out)
+        return ops.cat(tensors, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, concat_out, tensors, dim, out=out)
 
 
 def concatenate(tensors, dim=0, *, out=None, axis=None):
@@ -2606,15 +2097,12 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
         return concatenate_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(concatenate, tensors, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "concatenate", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, concatenate, tensors, dim, out=out)
-    try:
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
-        raise explained(error, concatenate, (concatenate,), (tensors, dim), {}) from None
+        return failed(error, concatenate, tensors, dim, out=out)
 
 
 def concatenate_out(tensors, dim=0, *, out):
@@ -2623,15 +2111,15 @@ def concatenate_out(tensors, dim=0, *, out):
         return call(concatenate_out, tensors, dim, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(concatenate_out, tensors, dim, out=out)
+            raise NotATensor
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(concatenate_out, tensors, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "concatenate", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, concatenate_out, tensors, dim, out=out)
-    refuse_grad("concatenate", *tensors, out)
-    return ops.cat(tensors, dim, out=out)
+        refuse_grad("concatenate", *tensors, out)
+        return ops.cat(tensors, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, concatenate_out, tensors, dim, out=out)
 
 
 def tile(input, dims, *more_dims):
@@ -2640,17 +2128,14 @@ def tile(input, dims, *more_dims):
         return call(tile, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(tile, input, dims, *more_dims)
+            raise NotATensor
         if type(dims) is int and SEPARATE_INTS:
-            dims = (dims,) + more_dims
+            dims, more_dims = (dims,) + more_dims, ()
         elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "tile", "dims", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tile, input, dims, *more_dims)
-    try:
         return input.repeat((1,) * builtins.max(input._mt_array.ndim - len(dims), 0) + tuple(dims))
     except CALL_ERRORS as error:
-        raise explained(error, tile, (tile,), (input, dims), {}) from None
+        return failed(error, tile, input, dims, *more_dims)
 
 
 def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None):
@@ -2658,26 +2143,15 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
     if state.interceptors and intercepts(repeat_interleave_self_Tensor, input, repeats):
         return call(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
-        if not isinstance(repeats, Tensor):
-            return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+        if not (isinstance(input, Tensor) and isinstance(repeats, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "repeat_interleave", "dim", 3)
         if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
-    try:
         return composite_indexing.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            repeat_interleave_self_Tensor,
-            (repeat_interleave_self_Tensor,),
-            (input, repeats, dim),
-            {"output_size": output_size},
-        ) from None
+        return failed(error, repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
 
 
 def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
@@ -2686,28 +2160,16 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
         return call(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
+            raise NotATensor
         if type(repeats) is not int or not -(2**63) <= repeats < 2**63:
             repeats = index_of(repeats, "repeat_interleave", "repeats", 2)
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "repeat_interleave", "dim", 3)
         if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
-    try:
         return composite_indexing.repeat_interleave_int(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            repeat_interleave_self_int,
-            (repeat_interleave_self_int,),
-            (input, repeats, dim),
-            {"output_size": output_size},
-        ) from None
-
-
-_repeat_interleave_Tensor_kernels = kernel_table("repeat_interleave.Tensor")
+        return failed(error, repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
 
 
 def repeat_interleave_Tensor(repeats, *, output_size=None):
@@ -2717,16 +2179,10 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
     try:
         if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, repeat_interleave_Tensor, repeats, output_size=output_size)
-    try:
         repeats_array = repeats._mt_array
-    except AttributeError:
-        return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
-    try:
         return wrap(_repeat_interleave_Tensor_kernels[type(repeats_array)](repeats_array, output_size))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, repeat_interleave_Tensor, repeats, output_size=output_size)
 
 
 def repeat_interleave(*args, **kwargs):
@@ -2775,31 +2231,28 @@ def rot90(input, k=1, dims=(0, 1)):
         return call(rot90, input, k, dims)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(rot90, input, k, dims)
+            raise NotATensor
         if type(k) is not int or not -(2**63) <= k < 2**63:
             k = int_of(k, "rot90", "k", 2)
         if type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = ints_of(dims, "rot90", "dims", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rot90, input, k, dims)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Rot90Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.k = k
-        node.dims = dims
-    if node is not None:
-        return recorded(node, composite_indexing.rot90, input, k, dims)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Rot90Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.k = k
+                node.dims = dims
+        if node is not None:
+            return recorded(node, composite_indexing.rot90, input, k, dims)
         return composite_indexing.rot90(input, k, dims)
     except CALL_ERRORS as error:
-        raise explained(error, rot90, (rot90,), (input, k, dims), {}) from None
+        return failed(error, rot90, input, k, dims)
 
 
 def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
@@ -2811,18 +2264,13 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
     if out is not None:
         return take_along_dim_out(input, indices, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(indices, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "take_along_dim", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, take_along_dim, input, indices, dim, out=out)
-    try:
         return composite_indexing.take_along_dim(input, indices, dim)
     except CALL_ERRORS as error:
-        raise explained(error, take_along_dim, (take_along_dim,), (input, indices, dim), {}) from None
+        return failed(error, take_along_dim, input, indices, dim, out=out)
 
 
 def take_along_dim_out(input, indices, dim=None, *, out):
@@ -2830,19 +2278,15 @@ def take_along_dim_out(input, indices, dim=None, *, out):
     if state.interceptors and intercepts(take_along_dim_out, input, indices, out):
         return call(take_along_dim_out, input, indices, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(indices, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "take_along_dim", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, take_along_dim_out, input, indices, dim, out=out)
-    if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("take_along_dim", input, indices, out)
-    return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
+        if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("take_along_dim", input, indices, out)
+        return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, take_along_dim_out, input, indices, dim, out=out)
 
 
 def argwhere(input):
@@ -2860,15 +2304,12 @@ def diagflat(input, offset=0):
         return call(diagflat, input, offset)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(diagflat, input, offset)
+            raise NotATensor
         if type(offset) is not int or not -(2**63) <= offset < 2**63:
             offset = int_of(offset, "diagflat", "offset", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diagflat, input, offset)
-    try:
         return ops.diag(input.contiguous().view((-1,)), offset)
     except CALL_ERRORS as error:
-        raise explained(error, diagflat, (diagflat,), (input, offset), {}) from None
+        return failed(error, diagflat, input, offset)
 
 
 def fill_diagonal_(input, fill_value, wrap=False):
@@ -2877,14 +2318,14 @@ def fill_diagonal_(input, fill_value, wrap=False):
         return call(fill_diagonal_, input, fill_value, wrap)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(fill_diagonal_, input, fill_value, wrap)
+            raise NotATensor
         if type(fill_value) is not int and type(fill_value) is not float:
             fill_value = scalar_of(fill_value, "fill_diagonal_", "fill_value", 2)
         if wrap is not False and wrap is not True:
             wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fill_diagonal_, input, fill_value, wrap)
-    return composite_indexing.fill_diagonal_(input, fill_value, wrap)
+        return composite_indexing.fill_diagonal_(input, fill_value, wrap)
+    except CALL_ERRORS as error:
+        return failed(error, fill_diagonal_, input, fill_value, wrap)
 
 
 def combinations(input, r=2, with_replacement=False):
@@ -2893,17 +2334,14 @@ def combinations(input, r=2, with_replacement=False):
         return call(combinations, input, r, with_replacement)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(combinations, input, r, with_replacement)
+            raise NotATensor
         if type(r) is not int or not -(2**63) <= r < 2**63:
             r = int_of(r, "combinations", "r", 2)
         if with_replacement is not False and with_replacement is not True:
             with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, combinations, input, r, with_replacement)
-    try:
         return composite_indexing.combinations(input, r, with_replacement)
     except CALL_ERRORS as error:
-        raise explained(error, combinations, (combinations,), (input, r, with_replacement), {}) from None
+        return failed(error, combinations, input, r, with_replacement)
 
 
 def index_fill_int_Scalar(input, dim, index, value):
@@ -2911,43 +2349,36 @@ def index_fill_int_Scalar(input, dim, index, value):
     if state.interceptors and intercepts(index_fill_int_Scalar, input, index):
         return call(index_fill_int_Scalar, input, dim, index, value)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
+        if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_fill", "dim", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "index_fill", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_fill_int_Scalar, input, dim, index, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, index))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.IndexFillBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(index),)
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, dim, index, value: input.clone().index_fill_(dim, index, value),
-            input,
-            dim,
-            index,
-            value,
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, index))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.IndexFillBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(index),)
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, dim, index, value: input.clone().index_fill_(dim, index, value),
+                input,
+                dim,
+                index,
+                value,
+            )
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
-        raise explained(
-            error, index_fill_int_Scalar, (index_fill_int_Scalar,), (input, dim, index, value), {}
-        ) from None
+        return failed(error, index_fill_int_Scalar, input, dim, index, value)
 
 
 def index_fill__int_Scalar(input, dim, index, value):
@@ -2955,17 +2386,15 @@ def index_fill__int_Scalar(input, dim, index, value):
     if state.interceptors and intercepts(index_fill__int_Scalar, input, index):
         return call(index_fill__int_Scalar, input, dim, index, value)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
+        if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_fill_", "dim", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "index_fill_", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_fill__int_Scalar, input, dim, index, value)
-    return composite_indexing.index_fill_(input, dim, index, value)
+        return composite_indexing.index_fill_(input, dim, index, value)
+    except CALL_ERRORS as error:
+        return failed(error, index_fill__int_Scalar, input, dim, index, value)
 
 
 def index_fill_int_Tensor(input, dim, index, value):
@@ -2973,22 +2402,13 @@ def index_fill_int_Tensor(input, dim, index, value):
     if state.interceptors and intercepts(index_fill_int_Tensor, input, index, value):
         return call(index_fill_int_Tensor, input, dim, index, value)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
-        if not isinstance(value, Tensor):
-            return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+        if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(value, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_fill", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_fill_int_Tensor, input, dim, index, value)
-    try:
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
-        raise explained(
-            error, index_fill_int_Tensor, (index_fill_int_Tensor,), (input, dim, index, value), {}
-        ) from None
+        return failed(error, index_fill_int_Tensor, input, dim, index, value)
 
 
 def index_fill(input, dim, index, value):
@@ -2996,15 +2416,10 @@ def index_fill(input, dim, index, value):
     index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
     index_fill(input, dim, index, value)
     """
-    try:
-        if isinstance(value, Tensor):
-            return index_fill_int_Tensor(input, dim, index, value)
-        if as_operand(value) is not None:
-            return index_fill_int_Scalar(input, dim, index, value)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), (input, dim, index, value), {}
-        ) from None
+    if isinstance(value, Tensor):
+        return index_fill_int_Tensor(input, dim, index, value)
+    if as_operand(value) is not None:
+        return index_fill_int_Scalar(input, dim, index, value)
     return raise_no_overload(index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), (input, dim, index, value), {})
 
 
@@ -3013,17 +2428,13 @@ def index_fill__int_Tensor(input, dim, index, value):
     if state.interceptors and intercepts(index_fill__int_Tensor, input, index, value):
         return call(index_fill__int_Tensor, input, dim, index, value)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
-        if not isinstance(value, Tensor):
-            return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+        if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(value, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_fill_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_fill__int_Tensor, input, dim, index, value)
-    return composite_indexing.index_fill_tensor_(input, dim, index, value)
+        return composite_indexing.index_fill_tensor_(input, dim, index, value)
+    except CALL_ERRORS as error:
+        return failed(error, index_fill__int_Tensor, input, dim, index, value)
 
 
 def index_fill_(input, dim, index, value):
@@ -3031,15 +2442,10 @@ def index_fill_(input, dim, index, value):
     index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
     index_fill_(input, dim, index, value)
     """
-    try:
-        if isinstance(value, Tensor):
-            return index_fill__int_Tensor(input, dim, index, value)
-        if as_operand(value) is not None:
-            return index_fill__int_Scalar(input, dim, index, value)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), (input, dim, index, value), {}
-        ) from None
+    if isinstance(value, Tensor):
+        return index_fill__int_Tensor(input, dim, index, value)
+    if as_operand(value) is not None:
+        return index_fill__int_Scalar(input, dim, index, value)
     return raise_no_overload(
         index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), (input, dim, index, value), {}
     )
@@ -3052,45 +2458,38 @@ def index_copy(input, dim, index, source, *, out=None):
     if out is not None:
         return index_copy_out(input, dim, index, source, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_copy, input, dim, index, source, out=out)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_copy, input, dim, index, source, out=out)
-        if not isinstance(source, Tensor):
-            return raise_bad_argument(index_copy, input, dim, index, source, out=out)
+        if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(source, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_copy, input, dim, index, source, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or source._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, index, source))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        source_edge = source._mt_edge or edge_of(source)
-        if input_edge is not None or source_edge is not None:
-            node = nodes.IndexCopyBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, source_edge or None)
-            node.dim = dim
-            node.kept = (save(index), save(source) if source_edge else None)
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, dim, index, source: input.clone(memory_format=contiguous_format).index_copy_(
-                dim, index, source
-            ),
-            input,
-            dim,
-            index,
-            source,
-        )
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or source._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, index, source))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            source_edge = source._mt_edge or edge_of(source)
+            if input_edge is not None or source_edge is not None:
+                node = nodes.IndexCopyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, source_edge or None)
+                node.dim = dim
+                node.kept = (save(index), save(source) if source_edge else None)
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, dim, index, source: input.clone(memory_format=contiguous_format).index_copy_(
+                    dim, index, source
+                ),
+                input,
+                dim,
+                index,
+                source,
+            )
         return input.clone(memory_format=contiguous_format).index_copy_(dim, index, source)
     except CALL_ERRORS as error:
-        raise explained(error, index_copy, (index_copy,), (input, dim, index, source), {}) from None
+        return failed(error, index_copy, input, dim, index, source, out=out)
 
 
 def index_copy_(input, dim, index, source):
@@ -3098,17 +2497,13 @@ def index_copy_(input, dim, index, source):
     if state.interceptors and intercepts(index_copy_, input, index, source):
         return call(index_copy_, input, dim, index, source)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_copy_, input, dim, index, source)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_copy_, input, dim, index, source)
-        if not isinstance(source, Tensor):
-            return raise_bad_argument(index_copy_, input, dim, index, source)
+        if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(source, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_copy_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_copy_, input, dim, index, source)
-    return composite_indexing.index_copy_(input, dim, index, source)
+        return composite_indexing.index_copy_(input, dim, index, source)
+    except CALL_ERRORS as error:
+        return failed(error, index_copy_, input, dim, index, source)
 
 
 def index_copy_out(input, dim, index, source, *, out):
@@ -3116,21 +2511,20 @@ def index_copy_out(input, dim, index, source, *, out):
     if state.interceptors and intercepts(index_copy_out, input, index, source, out):
         return call(index_copy_out, input, dim, index, source, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-        if not isinstance(index, Tensor):
-            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-        if not isinstance(source, Tensor):
-            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(index, Tensor)
+            and isinstance(source, Tensor)
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, index_copy_out, input, dim, index, source, out=out)
-    if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("index_copy", input, source, out)
-    return composite_indexing.index_copy_out(input, dim, index, source, out=out)
+        if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("index_copy", input, source, out)
+        return composite_indexing.index_copy_out(input, dim, index, source, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, index_copy_out, input, dim, index, source, out=out)
 
 
 def take(input, index, *, out=None):
@@ -3139,21 +2533,19 @@ def take(input, index, *, out=None):
         return call(take, input, index, out=out)
     if out is not None:
         return take_out(input, index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(take, input, index, out=out)
-    if not isinstance(index, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
         return raise_bad_argument(take, input, index, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, index))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.TakeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(index), save(input))
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.TakeBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
+            node.kept = (save(index), save(input))
     if node is not None:
         return recorded(node, composite_indexing.take, input, index)
     return composite_indexing.take(input, index)
@@ -3163,11 +2555,7 @@ def take_out(input, index, *, out):
     """take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(take_out, input, index, out):
         return call(take_out, input, index, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(take_out, input, index, out=out)
-    if not isinstance(index, Tensor):
-        return raise_bad_argument(take_out, input, index, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(take_out, input, index, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("take", input, out)

@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.geometry import strides_of
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
 from mindtorch.autograd._engine.history import (
@@ -46,11 +46,10 @@ from mindtorch.composite.linalg import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
@@ -58,17 +57,42 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
     sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _mm_kernels = kernel_table("mm")
+_bmm_kernels = kernel_table("bmm")
+_mv_kernels = kernel_table("mv")
+_dot_kernels = kernel_table("dot")
+_addmm_kernels = kernel_table("addmm")
+_baddbmm_kernels = kernel_table("baddbmm")
+_addmv_kernels = kernel_table("addmv")
+_addbmm_kernels = kernel_table("addbmm")
+_linalg_inv_ex_kernels = kernel_table("linalg_inv_ex")
+__linalg_det_kernels = kernel_table("_linalg_det")
+__linalg_slogdet_kernels = kernel_table("_linalg_slogdet")
+__linalg_solve_ex_kernels = kernel_table("_linalg_solve_ex")
+_linalg_lu_factor_ex_kernels = kernel_table("linalg_lu_factor_ex")
+_lu_unpack_kernels = kernel_table("lu_unpack")
+_linalg_lu_kernels = kernel_table("linalg_lu")
+_linalg_lu_solve_kernels = kernel_table("linalg_lu_solve")
+_linalg_solve_triangular_kernels = kernel_table("linalg_solve_triangular")
+_linalg_cholesky_ex_kernels = kernel_table("linalg_cholesky_ex")
+_linalg_qr_kernels = kernel_table("linalg_qr")
+_geqrf_kernels = kernel_table("geqrf")
+_linalg_householder_product_kernels = kernel_table("linalg_householder_product")
+_ormqr_kernels = kernel_table("ormqr")
+_linalg_ldl_factor_ex_kernels = kernel_table("linalg_ldl_factor_ex")
+_linalg_ldl_solve_kernels = kernel_table("linalg_ldl_solve")
+__linalg_svd_kernels = kernel_table("_linalg_svd")
+__linalg_eigh_kernels = kernel_table("_linalg_eigh")
+_linalg_eig_kernels = kernel_table("linalg_eig")
+_linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
 
 
 def mm(input, mat2, *, out=None):
@@ -80,23 +104,20 @@ def mm(input, mat2, *, out=None):
     try:
         input_array = input._mt_array
         mat2_array = mat2._mt_array
-    except AttributeError:
-        return raise_bad_argument(mm, input, mat2, out=out)
-    node = None
-    if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge is not None or mat2_edge is not None:
-            node = nodes.MmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat2_edge or None)
-            node.self_stride = strides_of(input_array)
-            node.mat2_stride = strides_of(mat2_array)
-            node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            mat2_edge = mat2._mt_edge or edge_of(mat2)
+            if input_edge is not None or mat2_edge is not None:
+                node = nodes.MmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat2_edge or None)
+                node.self_stride = strides_of(input_array)
+                node.mat2_stride = strides_of(mat2_array)
+                node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
         return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, mm, input, mat2, out=out)
 
 
 def mm_out(input, mat2, *, out):
@@ -107,19 +128,13 @@ def mm_out(input, mat2, *, out):
         input_array = input._mt_array
         mat2_array = mat2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mm_out, input, mat2, out=out)
-    if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mm", input, mat2, out)
-    try:
+        if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mm", input, mat2, out)
         adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_bmm_kernels = kernel_table("bmm")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, mm_out, input, mat2, out=out)
 
 
 def bmm(input, mat2, *, out=None):
@@ -131,21 +146,18 @@ def bmm(input, mat2, *, out=None):
     try:
         input_array = input._mt_array
         mat2_array = mat2._mt_array
-    except AttributeError:
-        return raise_bad_argument(bmm, input, mat2, out=out)
-    node = None
-    if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge is not None or mat2_edge is not None:
-            node = nodes.BmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat2_edge or None)
-            node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            mat2_edge = mat2._mt_edge or edge_of(mat2)
+            if input_edge is not None or mat2_edge is not None:
+                node = nodes.BmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat2_edge or None)
+                node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
         return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bmm, input, mat2, out=out)
 
 
 def bmm_out(input, mat2, *, out):
@@ -156,19 +168,13 @@ def bmm_out(input, mat2, *, out):
         input_array = input._mt_array
         mat2_array = mat2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bmm_out, input, mat2, out=out)
-    if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("bmm", input, mat2, out)
-    try:
+        if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("bmm", input, mat2, out)
         adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_mv_kernels = kernel_table("mv")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bmm_out, input, mat2, out=out)
 
 
 def mv(input, vec, *, out=None):
@@ -180,21 +186,18 @@ def mv(input, vec, *, out=None):
     try:
         input_array = input._mt_array
         vec_array = vec._mt_array
-    except AttributeError:
-        return raise_bad_argument(mv, input, vec, out=out)
-    node = None
-    if (input._mt_edge is not None or vec._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        vec_edge = vec._mt_edge or edge_of(vec)
-        if input_edge is not None or vec_edge is not None:
-            node = nodes.MvBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, vec_edge or None)
-            node.kept = (save(input) if vec_edge else None, save(vec) if input_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or vec._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            vec_edge = vec._mt_edge or edge_of(vec)
+            if input_edge is not None or vec_edge is not None:
+                node = nodes.MvBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, vec_edge or None)
+                node.kept = (save(input) if vec_edge else None, save(vec) if input_edge else None)
         return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, mv, input, vec, out=out)
 
 
 def mv_out(input, vec, *, out):
@@ -205,19 +208,13 @@ def mv_out(input, vec, *, out):
         input_array = input._mt_array
         vec_array = vec._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mv_out, input, vec, out=out)
-    if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mv", input, vec, out)
-    try:
+        if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mv", input, vec, out)
         adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_dot_kernels = kernel_table("dot")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, mv_out, input, vec, out=out)
 
 
 def dot(input, tensor, *, out=None):
@@ -229,21 +226,20 @@ def dot(input, tensor, *, out=None):
     try:
         input_array = input._mt_array
         tensor_array = tensor._mt_array
-    except AttributeError:
-        return raise_bad_argument(dot, input, tensor, out=out)
-    node = None
-    if (input._mt_edge is not None or tensor._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        tensor_edge = tensor._mt_edge or edge_of(tensor)
-        if input_edge is not None or tensor_edge is not None:
-            node = nodes.DotBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, tensor_edge or None)
-            node.kept = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or tensor._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            tensor_edge = tensor._mt_edge or edge_of(tensor)
+            if input_edge is not None or tensor_edge is not None:
+                node = nodes.DotBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, tensor_edge or None)
+                node.kept = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
         return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, dot, input, tensor, out=out)
 
 
 def dot_out(input, tensor, *, out):
@@ -254,16 +250,13 @@ def dot_out(input, tensor, *, out):
         input_array = input._mt_array
         tensor_array = tensor._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(dot_out, input, tensor, out=out)
-    if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("dot", input, tensor, out)
-    try:
+        if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("dot", input, tensor, out)
         adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, dot_out, input, tensor, out=out)
 
 
 def matmul(input, other, *, out=None):
@@ -272,9 +265,7 @@ def matmul(input, other, *, out=None):
         return call(matmul, input, other, out=out)
     if out is not None:
         return matmul_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(matmul, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(matmul, input, other, out=out)
     return composite_linalg.matmul(input, other)
 
@@ -285,9 +276,7 @@ def matmul_operator(input, other, out=None):
         return call(matmul, input, other, out=out)
     if out is not None:
         return matmul_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(matmul, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(matmul, input, other, out=out)
     return composite_linalg.matmul(input, other)
 
@@ -296,18 +285,11 @@ def matmul_out(input, other, *, out):
     """matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(matmul_out, input, other, out):
         return call(matmul_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(matmul_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(matmul_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(matmul_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("matmul", input, other, out)
     return composite_linalg.matmul_out(input, other, out=out)
-
-
-_addmm_kernels = kernel_table("addmm")
 
 
 def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
@@ -323,34 +305,28 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
             beta = scalar_of(beta, "addmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    node = None
-    if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        mat1_edge = mat1._mt_edge or edge_of(mat1)
-        mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
-            node = nodes.AddmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
-            node.beta = beta
-            node.mat1_stride = strides_of(mat1_array)
-            node.alpha = alpha
-            node.mat2_stride = strides_of(mat2_array)
-            node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            mat1_edge = mat1._mt_edge or edge_of(mat1)
+            mat2_edge = mat2._mt_edge or edge_of(mat2)
+            if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
+                node = nodes.AddmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
+                node.beta = beta
+                node.mat1_stride = strides_of(mat1_array)
+                node.alpha = alpha
+                node.mat2_stride = strides_of(mat2_array)
+                node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
         return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, addmm, (addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
+        return failed(error, addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
 
 
 def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
@@ -364,39 +340,33 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
             beta = scalar_of(beta, "addmm_", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addmm_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
-    try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
-    node = None
-    if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        mat1_edge = mat1._mt_edge or edge_of(mat1)
-        mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
-            check_inplace(input)
-            node = nodes.AddmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
-            node.beta = beta
-            node.mat1_stride = strides_of(mat1_array)
-            node.alpha = alpha
-            node.mat2_stride = strides_of(mat2_array)
-            node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            mat1_edge = mat1._mt_edge or edge_of(mat1)
+            mat2_edge = mat2._mt_edge or edge_of(mat2)
+            if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
+                check_inplace(input)
+                node = nodes.AddmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
+                node.beta = beta
+                node.mat1_stride = strides_of(mat1_array)
+                node.alpha = alpha
+                node.mat2_stride = strides_of(mat2_array)
+                node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
         _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, addmm_, (addmm_,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -408,28 +378,24 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
             beta = scalar_of(beta, "addmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("addmm", input, mat1, mat2, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or mat1._mt_edge is not None
+            or mat2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("addmm", input, mat1, mat2, out)
         adopt_result(
             out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, addmm_out, (addmm_out,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
-    mark_written(out)
-    return out
-
-
-_baddbmm_kernels = kernel_table("baddbmm")
+        return failed(error, addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
 
 
 def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
@@ -445,32 +411,26 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
             beta = scalar_of(beta, "baddbmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "baddbmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
-    except AttributeError:
-        return raise_bad_argument(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    node = None
-    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        batch1_edge = batch1._mt_edge or edge_of(batch1)
-        batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
-            node = nodes.BaddbmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            batch1_edge = batch1._mt_edge or edge_of(batch1)
+            batch2_edge = batch2._mt_edge or edge_of(batch2)
+            if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
+                node = nodes.BaddbmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, baddbmm, (baddbmm,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
+        return failed(error, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
 
 
 def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -484,37 +444,31 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             beta = scalar_of(beta, "baddbmm_", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "baddbmm_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
-    try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
-    except AttributeError:
-        return raise_bad_argument(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
-    node = None
-    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        batch1_edge = batch1._mt_edge or edge_of(batch1)
-        batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
-            check_inplace(input)
-            node = nodes.BaddbmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            batch1_edge = batch1._mt_edge or edge_of(batch1)
+            batch2_edge = batch2._mt_edge or edge_of(batch2)
+            if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
+                check_inplace(input)
+                node = nodes.BaddbmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, baddbmm_, (baddbmm_,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
 
 
 def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
@@ -526,36 +480,25 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
             beta = scalar_of(beta, "baddbmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "baddbmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if (
-        input._mt_edge is not None
-        or batch1._mt_edge is not None
-        or batch2._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("baddbmm", input, batch1, batch2, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or batch1._mt_edge is not None
+            or batch2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("baddbmm", input, batch1, batch2, out)
         adopt_result(
             out,
             _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, baddbmm_out, (baddbmm_out,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_addmv_kernels = kernel_table("addmv")
+        return failed(error, baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
 
 
 def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
@@ -571,32 +514,26 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
             beta = scalar_of(beta, "addmv", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addmv", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         mat_array = mat._mt_array
         vec_array = vec._mt_array
-    except AttributeError:
-        return raise_bad_argument(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    node = None
-    if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        mat_edge = mat._mt_edge or edge_of(mat)
-        vec_edge = vec._mt_edge or edge_of(vec)
-        if input_edge is not None or mat_edge is not None or vec_edge is not None:
-            node = nodes.AddmvBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            mat_edge = mat._mt_edge or edge_of(mat)
+            vec_edge = vec._mt_edge or edge_of(vec)
+            if input_edge is not None or mat_edge is not None or vec_edge is not None:
+                node = nodes.AddmvBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
         return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, addmv, (addmv,), (input, mat, vec), {"beta": beta, "alpha": alpha}) from None
+        return failed(error, addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
 
 
 def addmv_(input, mat, vec, *more, beta=1, alpha=1):
@@ -610,37 +547,31 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
             beta = scalar_of(beta, "addmv_", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addmv_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addmv_, input, mat, vec, beta=beta, alpha=alpha)
-    try:
         input_array = input._mt_array
         mat_array = mat._mt_array
         vec_array = vec._mt_array
-    except AttributeError:
-        return raise_bad_argument(addmv_, input, mat, vec, beta=beta, alpha=alpha)
-    node = None
-    if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        mat_edge = mat._mt_edge or edge_of(mat)
-        vec_edge = vec._mt_edge or edge_of(vec)
-        if input_edge is not None or mat_edge is not None or vec_edge is not None:
-            check_inplace(input)
-            node = nodes.AddmvBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            mat_edge = mat._mt_edge or edge_of(mat)
+            vec_edge = vec._mt_edge or edge_of(vec)
+            if input_edge is not None or mat_edge is not None or vec_edge is not None:
+                check_inplace(input)
+                node = nodes.AddmvBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
         _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, addmv_, (addmv_,), (input, mat, vec), {"beta": beta, "alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, addmv_, input, mat, vec, beta=beta, alpha=alpha)
 
 
 def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
@@ -652,28 +583,24 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
             beta = scalar_of(beta, "addmv", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addmv", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         mat_array = mat._mt_array
         vec_array = vec._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    if input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("addmv", input, mat, vec, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or mat._mt_edge is not None
+            or vec._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("addmv", input, mat, vec, out)
         adopt_result(
             out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, addmv_out, (addmv_out,), (input, mat, vec), {"beta": beta, "alpha": alpha}) from None
-    mark_written(out)
-    return out
-
-
-_addbmm_kernels = kernel_table("addbmm")
+        return failed(error, addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
 
 
 def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
@@ -689,32 +616,26 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
             beta = scalar_of(beta, "addbmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addbmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    node = None
-    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        batch1_edge = batch1._mt_edge or edge_of(batch1)
-        batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
-            node = nodes.AddbmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            batch1_edge = batch1._mt_edge or edge_of(batch1)
+            batch2_edge = batch2._mt_edge or edge_of(batch2)
+            if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
+                node = nodes.AddbmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, addbmm, (addbmm,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
+        return failed(error, addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
 
 
 def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -728,37 +649,31 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             beta = scalar_of(beta, "addbmm_", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addbmm_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
-    try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
-    except AttributeError:
-        return raise_bad_argument(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
-    node = None
-    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        batch1_edge = batch1._mt_edge or edge_of(batch1)
-        batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
-            check_inplace(input)
-            node = nodes.AddbmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            batch1_edge = batch1._mt_edge or edge_of(batch1)
+            batch2_edge = batch2._mt_edge or edge_of(batch2)
+            if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
+                check_inplace(input)
+                node = nodes.AddbmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, addbmm_, (addbmm_,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
 
 
 def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
@@ -770,32 +685,24 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
             beta = scalar_of(beta, "addbmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addbmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if (
-        input._mt_edge is not None
-        or batch1._mt_edge is not None
-        or batch2._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("addbmm", input, batch1, batch2, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or batch1._mt_edge is not None
+            or batch2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("addbmm", input, batch1, batch2, out)
         adopt_result(
             out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, addbmm_out, (addbmm_out,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
@@ -805,40 +712,33 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     if out is not None:
         return addr_out(input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-        if not isinstance(vec1, Tensor):
-            return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-        if not isinstance(vec2, Tensor):
-            return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not (isinstance(input, Tensor) and isinstance(vec1, Tensor) and isinstance(vec2, Tensor)):
+            raise NotATensor
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "addr", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addr", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, vec1, vec2))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        vec1_edge = vec1._mt_edge or edge_of(vec1)
-        vec2_edge = vec2._mt_edge or edge_of(vec2)
-        if input_edge is not None or vec1_edge is not None or vec2_edge is not None:
-            node = nodes.AddrBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, vec1_edge or None, vec2_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
-    if node is not None:
-        return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, vec1, vec2))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            vec1_edge = vec1._mt_edge or edge_of(vec1)
+            vec2_edge = vec2._mt_edge or edge_of(vec2)
+            if input_edge is not None or vec1_edge is not None or vec2_edge is not None:
+                node = nodes.AddrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, vec1_edge or None, vec2_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
+        if node is not None:
+            return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
         return composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, addr, (addr,), (input, vec1, vec2), {"beta": beta, "alpha": alpha}) from None
+        return failed(error, addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
 
 
 def addr_(input, vec1, vec2, *, beta=1, alpha=1):
@@ -846,19 +746,15 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
     if state.interceptors and intercepts(addr_, input, vec1, vec2):
         return call(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-        if not isinstance(vec1, Tensor):
-            return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-        if not isinstance(vec2, Tensor):
-            return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+        if not (isinstance(input, Tensor) and isinstance(vec1, Tensor) and isinstance(vec2, Tensor)):
+            raise NotATensor
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "addr_", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addr_", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addr_, input, vec1, vec2, beta=beta, alpha=alpha)
-    return composite_linalg.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
+        return composite_linalg.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
+    except CALL_ERRORS as error:
+        return failed(error, addr_, input, vec1, vec2, beta=beta, alpha=alpha)
 
 
 def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
@@ -866,23 +762,27 @@ def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
     if state.interceptors and intercepts(addr_out, input, vec1, vec2, out):
         return call(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-        if not isinstance(vec1, Tensor):
-            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-        if not isinstance(vec2, Tensor):
-            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(vec1, Tensor)
+            and isinstance(vec2, Tensor)
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "addr", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addr", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("addr", input, vec1, vec2, out)
-    return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
+        if (
+            input._mt_edge is not None
+            or vec1._mt_edge is not None
+            or vec2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("addr", input, vec1, vec2, out)
+        return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
+    except CALL_ERRORS as error:
+        return failed(error, addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
 
 
 def vdot(input, other, *, out=None):
@@ -891,9 +791,7 @@ def vdot(input, other, *, out=None):
         return call(vdot, input, other, out=out)
     if out is not None:
         return vdot_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(vdot, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(vdot, input, other, out=out)
     node = None
     if (
@@ -919,11 +817,7 @@ def vdot_out(input, other, *, out):
     """vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(vdot_out, input, other, out):
         return call(vdot_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(vdot_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(vdot_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(vdot_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("vdot", input, other, out)
@@ -936,11 +830,7 @@ def linear(input, weight, bias=None, *, out=None):
         return call(linear, input, weight, bias, out=out)
     if out is not None:
         return linear_out(input, weight, bias, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linear, input, weight, bias, out=out)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(linear, input, weight, bias, out=out)
-    if bias is not None and not isinstance(bias, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
         return raise_bad_argument(linear, input, weight, bias, out=out)
     return composite_linalg.linear(input, weight, bias)
 
@@ -949,13 +839,12 @@ def linear_out(input, weight, bias=None, *, out):
     """linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linear_out, input, weight, bias, out):
         return call(linear_out, input, weight, bias, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linear_out, input, weight, bias, out=out)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(linear_out, input, weight, bias, out=out)
-    if bias is not None and not isinstance(bias, Tensor):
-        return raise_bad_argument(linear_out, input, weight, bias, out=out)
-    if not isinstance(out, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and isinstance(weight, Tensor)
+        and (bias is None or isinstance(bias, Tensor))
+        and isinstance(out, Tensor)
+    ):
         return raise_bad_argument(linear_out, input, weight, bias, out=out)
     refuse_grad("linear", input, weight, bias, out)
     return composite_linalg.linear_out(input, weight, bias, out=out)
@@ -967,9 +856,7 @@ def outer(input, vec2, *, out=None):
         return call(outer, input, vec2, out=out)
     if out is not None:
         return outer_out(input, vec2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(outer, input, vec2, out=out)
-    if not isinstance(vec2, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
         return raise_bad_argument(outer, input, vec2, out=out)
     return composite_linalg.outer(input, vec2)
 
@@ -978,11 +865,7 @@ def outer_out(input, vec2, *, out):
     """outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(outer_out, input, vec2, out):
         return call(outer_out, input, vec2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(outer_out, input, vec2, out=out)
-    if not isinstance(vec2, Tensor):
-        return raise_bad_argument(outer_out, input, vec2, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(outer_out, input, vec2, out=out)
     if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("outer", input, vec2, out)
@@ -997,15 +880,12 @@ def einsum(equation, tensors, *, path=None):
         if type(equation) is not str:
             equation = str_of(equation, "einsum", "equation", 1)
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            return raise_bad_argument(einsum, equation, tensors, path=path)
+            raise NotATensor
         if path is not None and (type(path) is not tuple or path and type(path[0]) is not int):
             path = ints_of(path, "einsum", "path")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, einsum, equation, tensors, path=path)
-    try:
         return composite_einsum.einsum(equation, tensors, path=path)
     except CALL_ERRORS as error:
-        raise explained(error, einsum, (einsum,), (equation, tensors), {"path": path}) from None
+        return failed(error, einsum, equation, tensors, path=path)
 
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):
@@ -1015,20 +895,15 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
     if out is not None:
         return tensordot_out(input, other, dims_self, dims_other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
             dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
         if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
             dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tensordot, input, other, dims_self, dims_other, out=out)
-    try:
         return composite_linalg.tensordot(input, other, dims_self, dims_other)
     except CALL_ERRORS as error:
-        raise explained(error, tensordot, (tensordot,), (input, other, dims_self, dims_other), {}) from None
+        return failed(error, tensordot, input, other, dims_self, dims_other, out=out)
 
 
 def tensordot_out(input, other, dims_self, dims_other, *, out):
@@ -1036,21 +911,17 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
     if state.interceptors and intercepts(tensordot_out, input, other, out):
         return call(tensordot_out, input, other, dims_self, dims_other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
             dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
         if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
             dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tensordot_out, input, other, dims_self, dims_other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("tensordot", input, other, out)
-    return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("tensordot", input, other, out)
+        return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, tensordot_out, input, other, dims_self, dims_other, out=out)
 
 
 def ger(input, vec2, *, out=None):
@@ -1059,9 +930,7 @@ def ger(input, vec2, *, out=None):
         return call(ger, input, vec2, out=out)
     if out is not None:
         return ger_out(input, vec2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(ger, input, vec2, out=out)
-    if not isinstance(vec2, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
         return raise_bad_argument(ger, input, vec2, out=out)
     return ops.outer(input, vec2)
 
@@ -1070,11 +939,7 @@ def ger_out(input, vec2, *, out):
     """ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(ger_out, input, vec2, out):
         return call(ger_out, input, vec2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(ger_out, input, vec2, out=out)
-    if not isinstance(vec2, Tensor):
-        return raise_bad_argument(ger_out, input, vec2, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(ger_out, input, vec2, out=out)
     if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("ger", input, vec2, out)
@@ -1087,9 +952,7 @@ def inner(input, other, *, out=None):
         return call(inner, input, other, out=out)
     if out is not None:
         return inner_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(inner, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(inner, input, other, out=out)
     return composite_linalg.inner(input, other)
 
@@ -1098,11 +961,7 @@ def inner_out(input, other, *, out):
     """inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(inner_out, input, other, out):
         return call(inner_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(inner_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(inner_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(inner_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("inner", input, other, out)
@@ -1115,9 +974,7 @@ def kron(input, other, *, out=None):
         return call(kron, input, other, out=out)
     if out is not None:
         return kron_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(kron, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(kron, input, other, out=out)
     return composite_linalg.kron(input, other)
 
@@ -1126,11 +983,7 @@ def kron_out(input, other, *, out):
     """kron.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(kron_out, input, other, out):
         return call(kron_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(kron_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(kron_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(kron_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("kron", input, other, out)
@@ -1145,15 +998,12 @@ def matrix_power(input, n, *, out=None):
         return matrix_power_out(input, n, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(matrix_power, input, n, out=out)
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "matrix_power", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, matrix_power, input, n, out=out)
-    try:
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
-        raise explained(error, matrix_power, (matrix_power,), (input, n), {}) from None
+        return failed(error, matrix_power, input, n, out=out)
 
 
 def matrix_power_out(input, n, *, out):
@@ -1161,17 +1011,15 @@ def matrix_power_out(input, n, *, out):
     if state.interceptors and intercepts(matrix_power_out, input, out):
         return call(matrix_power_out, input, n, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(matrix_power_out, input, n, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(matrix_power_out, input, n, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "matrix_power", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, matrix_power_out, input, n, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("matrix_power", input, out)
-    return composite_linalg.matrix_power_out(input, n, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("matrix_power", input, out)
+        return composite_linalg.matrix_power_out(input, n, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, matrix_power_out, input, n, out=out)
 
 
 def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
@@ -1183,18 +1031,13 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     if out is not None:
         return linalg_vecdot_out(x, y, dim=dim, out=out)
     try:
-        if not isinstance(x, Tensor):
-            return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
-        if not isinstance(y, Tensor):
-            return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
+        if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "linalg_vecdot", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_vecdot, x, y, dim=dim, out=out)
-    try:
         return composite_linalg.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_vecdot, (linalg_vecdot,), (x, y), {"dim": dim}) from None
+        return failed(error, linalg_vecdot, x, y, dim=dim, out=out)
 
 
 def linalg_vecdot_out(x, y, *, dim=-1, out):
@@ -1202,19 +1045,15 @@ def linalg_vecdot_out(x, y, *, dim=-1, out):
     if state.interceptors and intercepts(linalg_vecdot_out, x, y, out):
         return call(linalg_vecdot_out, x, y, dim=dim, out=out)
     try:
-        if not isinstance(x, Tensor):
-            return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
-        if not isinstance(y, Tensor):
-            return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+        if not (isinstance(x, Tensor) and isinstance(y, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "linalg_vecdot", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_vecdot_out, x, y, dim=dim, out=out)
-    if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_vecdot", x, y, out)
-    return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
+        if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_vecdot", x, y, out)
+        return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_vecdot_out, x, y, dim=dim, out=out)
 
 
 def trace(input):
@@ -1225,21 +1064,18 @@ def trace(input):
         return raise_bad_argument(trace, input)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.TraceBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.TraceBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
+            node.self_shape = input.shape
     if node is not None:
         return recorded(node, composite_linalg.trace, input)
     return composite_linalg.trace(input)
-
-
-_linalg_inv_ex_kernels = kernel_table("linalg_inv_ex")
 
 
 def linalg_inv_ex(A, *, check_errors=False, out=None):
@@ -1251,30 +1087,21 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
     try:
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_inv_ex, A, check_errors=check_errors, out=out)
-    try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_inv_ex, A, check_errors=check_errors, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgInvExBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgInvExBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         inverse_array, info_array = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    inverse = wrap(inverse_array, node)
-    info = wrap(info_array)
-    if node is not None:
-        node.kept = (save_output(node, inverse),)
-    return return_types.linalg_inv_ex((inverse, info))
+        inverse = wrap(inverse_array, node)
+        info = wrap(info_array)
+        if node is not None:
+            node.kept = (save_output(node, inverse),)
+        return return_types.linalg_inv_ex((inverse, info))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_inv_ex, A, check_errors=check_errors, out=out)
 
 
 def linalg_inv_ex_out(A, *, check_errors=False, out):
@@ -1285,23 +1112,17 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_inv_ex_out, A, check_errors=check_errors, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
-    refuse_grad("linalg_inv_ex", A, *out)
-    try:
+        refuse_grad("linalg_inv_ex", A, *out)
         arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.linalg_inv_ex_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.linalg_inv_ex_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_inv_ex_out, A, check_errors=check_errors, out=out)
 
 
 def linalg_inv(A, *, out=None):
@@ -1319,9 +1140,7 @@ def linalg_inv_out(A, *, out):
     """linalg_inv.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_inv_out, A, out):
         return call(linalg_inv_out, A, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_inv_out, A, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_inv_out, A, out=out)
     if A._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_inv", A, out)
@@ -1343,16 +1162,11 @@ def inverse_out(input, *, out):
     """inverse.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(inverse_out, input, out):
         return call(inverse_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(inverse_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(inverse_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("inverse", input, out)
     return ops.linalg_inv(input, out=out)
-
-
-__linalg_det_kernels = kernel_table("_linalg_det")
 
 
 def _linalg_det(A, *, out=None):
@@ -1363,50 +1177,41 @@ def _linalg_det(A, *, out=None):
         return _linalg_det_out(A, out=out)
     try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(_linalg_det, A, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgDetBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(A),)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgDetBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(A),)
         result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result = wrap(result_array, node)
-    LU = wrap(LU_array)
-    pivots = wrap(pivots_array)
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return return_types._linalg_det((result, LU, pivots))
+        result = wrap(result_array, node)
+        LU = wrap(LU_array)
+        pivots = wrap(pivots_array)
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return return_types._linalg_det((result, LU, pivots))
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_det, A, out=out)
 
 
 def _linalg_det_out(A, *, out):
     """_linalg_det.result(Tensor A, *, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots)"""
     if state.interceptors and intercepts(_linalg_det_out, A, out):
         return call(_linalg_det_out, A, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(_linalg_det_out, A, out=out)
     try:
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(_linalg_det_out, A, out=out)
-    refuse_grad("_linalg_det", A, *out)
-    try:
+        refuse_grad("_linalg_det", A, *out)
         arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types._linalg_det_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types._linalg_det_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_det_out, A, out=out)
 
 
 def linalg_det(A, *, out=None):
@@ -1424,9 +1229,7 @@ def linalg_det_out(A, *, out):
     """linalg_det.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_det_out, A, out):
         return call(linalg_det_out, A, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_det_out, A, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_det_out, A, out=out)
     if A._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_det", A, out)
@@ -1442,9 +1245,6 @@ def det(input):
     return ops.linalg_det(input)
 
 
-__linalg_slogdet_kernels = kernel_table("_linalg_slogdet")
-
-
 def _linalg_slogdet(A, *, out=None):
     """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
     if state.interceptors and intercepts(_linalg_slogdet, A):
@@ -1453,51 +1253,42 @@ def _linalg_slogdet(A, *, out=None):
         return _linalg_slogdet_out(A, out=out)
     try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(_linalg_slogdet, A, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgSlogdetBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(A),)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgSlogdetBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(A),)
         sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    sign = wrap_output(sign_array, node, 0)
-    logabsdet = wrap_output(logabsdet_array, node, 1)
-    LU = wrap(LU_array)
-    pivots = wrap(pivots_array)
-    if node is not None:
-        node.kept += (save_output(node, sign),)
-    return return_types._linalg_slogdet((sign, logabsdet, LU, pivots))
+        sign = wrap_output(sign_array, node, 0)
+        logabsdet = wrap_output(logabsdet_array, node, 1)
+        LU = wrap(LU_array)
+        pivots = wrap(pivots_array)
+        if node is not None:
+            node.kept += (save_output(node, sign),)
+        return return_types._linalg_slogdet((sign, logabsdet, LU, pivots))
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_slogdet, A, out=out)
 
 
 def _linalg_slogdet_out(A, *, out):
     """_linalg_slogdet.sign(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots) -> (Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots)"""
     if state.interceptors and intercepts(_linalg_slogdet_out, A, out):
         return call(_linalg_slogdet_out, A, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(_linalg_slogdet_out, A, out=out)
     try:
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(_linalg_slogdet_out, A, out=out)
-    refuse_grad("_linalg_slogdet", A, *out)
-    try:
+        refuse_grad("_linalg_slogdet", A, *out)
         arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types._linalg_slogdet_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types._linalg_slogdet_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_slogdet_out, A, out=out)
 
 
 def linalg_slogdet(A, *, out=None):
@@ -1555,9 +1346,6 @@ def logdet(input):
     return composite_decompositions.logdet(input)
 
 
-__linalg_solve_ex_kernels = kernel_table("_linalg_solve_ex")
-
-
 def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
     if state.interceptors and intercepts(_linalg_solve_ex, A, B):
@@ -1569,37 +1357,31 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             left = bool_of(left, "_linalg_solve_ex", "left")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    try:
         A_array = A._mt_array
         B_array = B._mt_array
-    except AttributeError:
-        return raise_bad_argument(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    node = None
-    if (A._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        A_edge = A._mt_edge or edge_of(A)
-        B_edge = B._mt_edge or edge_of(B)
-        if A_edge is not None or B_edge is not None:
-            node = nodes.LinalgSolveExBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (A_edge or None, B_edge or None)
-            node.B_shape = B_array.shape
-            node.left = left
-            node.kept = (save(A),)
-    try:
+        node = None
+        if (A._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            A_edge = A._mt_edge or edge_of(A)
+            B_edge = B._mt_edge or edge_of(B)
+            if A_edge is not None or B_edge is not None:
+                node = nodes.LinalgSolveExBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (A_edge or None, B_edge or None)
+                node.B_shape = B_array.shape
+                node.left = left
+                node.kept = (save(A),)
         result_array, LU_array, pivots_array, info_array = __linalg_solve_ex_kernels[type(A_array)](
             A_array, B_array, left, check_errors
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result = wrap(result_array, node)
-    LU = wrap(LU_array)
-    pivots = wrap(pivots_array)
-    info = wrap(info_array)
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return return_types._linalg_solve_ex((result, LU, pivots, info))
+        result = wrap(result_array, node)
+        LU = wrap(LU_array)
+        pivots = wrap(pivots_array)
+        info = wrap(info_array)
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return return_types._linalg_solve_ex((result, LU, pivots, info))
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
 
 
 def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
@@ -1612,24 +1394,18 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         B_array = B._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    refuse_grad("_linalg_solve_ex", A, B, *out)
-    try:
+        refuse_grad("_linalg_solve_ex", A, B, *out)
         arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types._linalg_solve_ex_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types._linalg_solve_ex_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
 
 
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
@@ -1639,19 +1415,17 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     if out is not None:
         return linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
     try:
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-        if not isinstance(B, Tensor):
-            return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+        if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
+            raise NotATensor
         if left is not False and left is not True:
             left = bool_of(left, "linalg_solve_ex", "left")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    return return_types.linalg_solve_ex(
-        composite_decompositions.linalg_solve_ex(A, B, left=left, check_errors=check_errors)
-    )
+        return return_types.linalg_solve_ex(
+            composite_decompositions.linalg_solve_ex(A, B, left=left, check_errors=check_errors)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
 
 
 def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
@@ -1659,22 +1433,20 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     if state.interceptors and intercepts(linalg_solve_ex_out, A, B, out):
         return call(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     try:
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-        if not isinstance(B, Tensor):
-            return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+        if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
+            raise NotATensor
         if left is not False and left is not True:
             left = bool_of(left, "linalg_solve_ex", "left")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    refuse_grad("linalg_solve_ex", A, B, *out)
-    return return_types.linalg_solve_ex_out(
-        composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
-    )
+            raise NotATensor
+        refuse_grad("linalg_solve_ex", A, B, *out)
+        return return_types.linalg_solve_ex_out(
+            composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
 
 
 def linalg_solve(A, B, *, left=True, out=None):
@@ -1684,15 +1456,13 @@ def linalg_solve(A, B, *, left=True, out=None):
     if out is not None:
         return linalg_solve_out(A, B, left=left, out=out)
     try:
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
-        if not isinstance(B, Tensor):
-            return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
+        if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
+            raise NotATensor
         if left is not False and left is not True:
             left = bool_of(left, "linalg_solve", "left")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_solve, A, B, left=left, out=out)
-    return composite_decompositions.linalg_solve(A, B, left=left)
+        return composite_decompositions.linalg_solve(A, B, left=left)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_solve, A, B, left=left, out=out)
 
 
 def linalg_solve_out(A, B, *, left=True, out):
@@ -1700,22 +1470,15 @@ def linalg_solve_out(A, B, *, left=True, out):
     if state.interceptors and intercepts(linalg_solve_out, A, B, out):
         return call(linalg_solve_out, A, B, left=left, out=out)
     try:
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
-        if not isinstance(B, Tensor):
-            return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+        if not (isinstance(A, Tensor) and isinstance(B, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if left is not False and left is not True:
             left = bool_of(left, "linalg_solve", "left")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_solve_out, A, B, left=left, out=out)
-    if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_solve", A, B, out)
-    return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
-
-
-_linalg_lu_factor_ex_kernels = kernel_table("linalg_lu_factor_ex")
+        if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_solve", A, B, out)
+        return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_solve_out, A, B, left=left, out=out)
 
 
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
@@ -1729,31 +1492,22 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
             pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
-    try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgLuFactorExBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgLuFactorExBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    LU = wrap(LU_array, node)
-    pivots = wrap(pivots_array)
-    info = wrap(info_array)
-    if node is not None:
-        node.kept = (save_output(node, LU), save(pivots))
-    return return_types.linalg_lu_factor_ex((LU, pivots, info))
+        LU = wrap(LU_array, node)
+        pivots = wrap(pivots_array)
+        info = wrap(info_array)
+        if node is not None:
+            node.kept = (save_output(node, LU), save(pivots))
+        return return_types.linalg_lu_factor_ex((LU, pivots, info))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
 
 
 def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
@@ -1766,23 +1520,17 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
-    refuse_grad("linalg_lu_factor_ex", A, *out)
-    try:
+        refuse_grad("linalg_lu_factor_ex", A, *out)
         arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.linalg_lu_factor_ex_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.linalg_lu_factor_ex_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
 
 
 def _lu_with_info(input, pivot=True, check_errors=True):
@@ -1791,14 +1539,14 @@ def _lu_with_info(input, pivot=True, check_errors=True):
         return call(_lu_with_info, input, pivot, check_errors)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_lu_with_info, input, pivot, check_errors)
+            raise NotATensor
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "_lu_with_info", "pivot", 2)
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _lu_with_info, input, pivot, check_errors)
-    return return_types._lu_with_info(composite_decompositions.lu_with_info(input, pivot, check_errors))
+        return return_types._lu_with_info(composite_decompositions.lu_with_info(input, pivot, check_errors))
+    except CALL_ERRORS as error:
+        return failed(error, _lu_with_info, input, pivot, check_errors)
 
 
 def linalg_lu_factor(A, *, pivot=True, out=None):
@@ -1809,12 +1557,12 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
         return linalg_lu_factor_out(A, pivot=pivot, out=out)
     try:
         if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_lu_factor, A, pivot=pivot, out=out)
+            raise NotATensor
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_factor, A, pivot=pivot, out=out)
-    return return_types.linalg_lu_factor(composite_decompositions.linalg_lu_factor(A, pivot=pivot))
+        return return_types.linalg_lu_factor(composite_decompositions.linalg_lu_factor(A, pivot=pivot))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_factor, A, pivot=pivot, out=out)
 
 
 def linalg_lu_factor_out(A, *, pivot=True, out):
@@ -1823,20 +1571,17 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
         return call(linalg_lu_factor_out, A, pivot=pivot, out=out)
     try:
         if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
+            raise NotATensor
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_factor_out, A, pivot=pivot, out=out)
-    refuse_grad("linalg_lu_factor", A, *out)
-    return return_types.linalg_lu_factor_out(
-        composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
-    )
-
-
-_lu_unpack_kernels = kernel_table("lu_unpack")
+            raise NotATensor
+        refuse_grad("linalg_lu_factor", A, *out)
+        return return_types.linalg_lu_factor_out(
+            composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_factor_out, A, pivot=pivot, out=out)
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
@@ -1850,33 +1595,24 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
             unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
         if unpack_pivots is not False and unpack_pivots is not True:
             unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    try:
         LU_data_array = LU_data._mt_array
         LU_pivots_array = LU_pivots._mt_array
-    except AttributeError:
-        return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    node = None
-    if (
-        LU_data._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := LU_data._mt_edge or edge_of(LU_data)) is not None
-    ):
-        node = nodes.LuUnpackBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.LU_data_shape = LU_data_array.shape
-    try:
+        node = None
+        if (edge := LU_data._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(LU_data)) is not None:
+                node = nodes.LuUnpackBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.LU_data_shape = LU_data_array.shape
         P_array, L_array, U_array = _lu_unpack_kernels[type(LU_data_array)](
             LU_data_array, LU_pivots_array, unpack_data, unpack_pivots
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    P = wrap(P_array)
-    L = wrap_output(L_array, node, 0)
-    U = wrap_output(U_array, node, 1)
-    return return_types.lu_unpack((P, L, U))
+        P = wrap(P_array)
+        L = wrap_output(L_array, node, 0)
+        U = wrap_output(U_array, node, 1)
+        return return_types.lu_unpack((P, L, U))
+    except CALL_ERRORS as error:
+        return failed(error, lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
 
 
 def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out):
@@ -1889,29 +1625,20 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
         if unpack_pivots is not False and unpack_pivots is not True:
             unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    try:
+            raise NotATensor
         LU_data_array = LU_data._mt_array
         LU_pivots_array = LU_pivots._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    refuse_grad("lu_unpack", LU_data, *out)
-    try:
+        refuse_grad("lu_unpack", LU_data, *out)
         arrays = _lu_unpack_kernels[type(LU_data_array)](
             LU_data_array, LU_pivots_array, unpack_data, unpack_pivots, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.lu_unpack_out(out)
-
-
-_linalg_lu_kernels = kernel_table("linalg_lu")
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.lu_unpack_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
 
 
 def linalg_lu(A, *, pivot=True, out=None):
@@ -1923,31 +1650,22 @@ def linalg_lu(A, *, pivot=True, out=None):
     try:
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu", "pivot")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu, A, pivot=pivot, out=out)
-    try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_lu, A, pivot=pivot, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgLuBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgLuBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         P_array, L_array, U_array = _linalg_lu_kernels[type(A_array)](A_array, pivot)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    P = wrap(P_array)
-    L = wrap_output(L_array, node, 0)
-    U = wrap_output(U_array, node, 1)
-    if node is not None:
-        node.kept = (save_output(node, L), save(P), save_output(node, U))
-    return return_types.linalg_lu((P, L, U))
+        P = wrap(P_array)
+        L = wrap_output(L_array, node, 0)
+        U = wrap_output(U_array, node, 1)
+        if node is not None:
+            node.kept = (save_output(node, L), save(P), save_output(node, U))
+        return return_types.linalg_lu((P, L, U))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu, A, pivot=pivot, out=out)
 
 
 def linalg_lu_out(A, *, pivot=True, out):
@@ -1958,26 +1676,17 @@ def linalg_lu_out(A, *, pivot=True, out):
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu", "pivot")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_out, A, pivot=pivot, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
-    refuse_grad("linalg_lu", A, *out)
-    try:
+        refuse_grad("linalg_lu", A, *out)
         arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.linalg_lu_out(out)
-
-
-_linalg_lu_solve_kernels = kernel_table("linalg_lu_solve")
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.linalg_lu_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_out, A, pivot=pivot, out=out)
 
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
@@ -1991,32 +1700,26 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             left = bool_of(left, "linalg_lu_solve", "left")
         if adjoint is not False and adjoint is not True:
             adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    try:
         LU_array = LU._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    node = None
-    if (LU._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        LU_edge = LU._mt_edge or edge_of(LU)
-        B_edge = B._mt_edge or edge_of(B)
-        if LU_edge is not None or B_edge is not None:
-            node = nodes.LinalgLuSolveBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (LU_edge or None, B_edge or None)
-            node.left = left
-            node.adjoint = adjoint
-            node.kept = (save(LU), save(pivots))
-    try:
+        node = None
+        if (LU._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            LU_edge = LU._mt_edge or edge_of(LU)
+            B_edge = B._mt_edge or edge_of(B)
+            if LU_edge is not None or B_edge is not None:
+                node = nodes.LinalgLuSolveBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (LU_edge or None, B_edge or None)
+                node.left = left
+                node.adjoint = adjoint
+                node.kept = (save(LU), save(pivots))
         result = wrap(_linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
 
 
 def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
@@ -2028,25 +1731,19 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
             left = bool_of(left, "linalg_lu_solve", "left")
         if adjoint is not False and adjoint is not True:
             adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    try:
         LU_array = LU._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_lu_solve", LU, B, out)
-    try:
+        if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_lu_solve", LU, B, out)
         adopt_result(
             out, _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
 
 
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
@@ -2055,11 +1752,7 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
         return call(lu_solve, input, LU_data, LU_pivots, out=out)
     if out is not None:
         return lu_solve_out(input, LU_data, LU_pivots, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
-    if not isinstance(LU_data, Tensor):
-        return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
-    if not isinstance(LU_pivots, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(LU_data, Tensor) and isinstance(LU_pivots, Tensor)):
         return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
     return composite_decompositions.lu_solve(input, LU_data, LU_pivots)
 
@@ -2068,13 +1761,12 @@ def lu_solve_out(input, LU_data, LU_pivots, *, out):
     """lu_solve.out(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(lu_solve_out, input, LU_data, LU_pivots, out):
         return call(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    if not isinstance(LU_data, Tensor):
-        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    if not isinstance(LU_pivots, Tensor):
-        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    if not isinstance(out, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and isinstance(LU_data, Tensor)
+        and isinstance(LU_pivots, Tensor)
+        and isinstance(out, Tensor)
+    ):
         return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
     if (
         input._mt_edge is not None
@@ -2084,9 +1776,6 @@ def lu_solve_out(input, LU_data, LU_pivots, *, out):
     ):
         refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
     return composite_decomposition_forms.lu_solve_out(input, LU_data, LU_pivots, out=out)
-
-
-_linalg_solve_triangular_kernels = kernel_table("linalg_solve_triangular")
 
 
 def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
@@ -2102,38 +1791,30 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
             left = bool_of(left, "linalg_solve_triangular", "left")
         if unitriangular is not False and unitriangular is not True:
             unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
-        )
-    try:
         input_array = input._mt_array
         B_array = B._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
-        )
-    node = None
-    if (input._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        B_edge = B._mt_edge or edge_of(B)
-        if input_edge is not None or B_edge is not None:
-            node = nodes.LinalgSolveTriangularBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, B_edge or None)
-            node.upper = upper
-            node.left = left
-            node.unitriangular = unitriangular
-            node.kept = (save(input),)
-    try:
+        node = None
+        if (input._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            B_edge = B._mt_edge or edge_of(B)
+            if input_edge is not None or B_edge is not None:
+                node = nodes.LinalgSolveTriangularBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, B_edge or None)
+                node.upper = upper
+                node.left = left
+                node.unitriangular = unitriangular
+                node.kept = (save(input),)
         result = wrap(
             _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular), node
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(
+            error, linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
+        )
 
 
 def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=False, out):
@@ -2147,31 +1828,23 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
             left = bool_of(left, "linalg_solve_triangular", "left")
         if unitriangular is not False and unitriangular is not True:
             unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
-        )
-    try:
         input_array = input._mt_array
         B_array = B._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
-        )
-    if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_solve_triangular", input, B, out)
-    try:
+        if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_solve_triangular", input, B, out)
         adopt_result(
             out,
             _linalg_solve_triangular_kernels[type(input_array)](
                 input_array, B_array, upper, left, unitriangular, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
+            error, linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
+        )
 
 
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
@@ -2181,43 +1854,41 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     if out is not None:
         return triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
+        if not (isinstance(input, Tensor) and isinstance(A, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "triangular_solve", "upper", 3)
         if transpose is not False and transpose is not True:
             transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
         if unitriangular is not False and unitriangular is not True:
             unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, triangular_solve, input, A, upper, transpose, unitriangular, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or A._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, A))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        A_edge = A._mt_edge or edge_of(A)
-        if input_edge is not None or A_edge is not None:
-            node = nodes.TriangularSolveBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, A_edge or None)
-            node.upper = upper
-            node.transpose = transpose
-            node.unitriangular = unitriangular
-            node.kept = (save(A),)
-    if node is not None:
-        solution, cloned_coefficient = recorded_outputs(
-            node, (True, True), composite_decompositions.triangular_solve, input, A, upper, transpose, unitriangular
+        node = None
+        if (
+            (input._mt_edge is not None or A._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, A))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            A_edge = A._mt_edge or edge_of(A)
+            if input_edge is not None or A_edge is not None:
+                node = nodes.TriangularSolveBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, A_edge or None)
+                node.upper = upper
+                node.transpose = transpose
+                node.unitriangular = unitriangular
+                node.kept = (save(A),)
+        if node is not None:
+            solution, cloned_coefficient = recorded_outputs(
+                node, (True, True), composite_decompositions.triangular_solve, input, A, upper, transpose, unitriangular
+            )
+            node.kept += (save_output(node, solution),)
+            return return_types.triangular_solve((solution, cloned_coefficient))
+        return return_types.triangular_solve(
+            composite_decompositions.triangular_solve(input, A, upper, transpose, unitriangular)
         )
-        node.kept += (save_output(node, solution),)
-        return return_types.triangular_solve((solution, cloned_coefficient))
-    return return_types.triangular_solve(
-        composite_decompositions.triangular_solve(input, A, upper, transpose, unitriangular)
-    )
+    except CALL_ERRORS as error:
+        return failed(error, triangular_solve, input, A, upper, transpose, unitriangular, out=out)
 
 
 def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=False, *, out):
@@ -2225,10 +1896,8 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
     if state.interceptors and intercepts(triangular_solve_out, input, A, out):
         return call(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+        if not (isinstance(input, Tensor) and isinstance(A, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "triangular_solve", "upper", 3)
         if transpose is not False and transpose is not True:
@@ -2236,16 +1905,13 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
         if unitriangular is not False and unitriangular is not True:
             unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    refuse_grad("triangular_solve", input, A, *out)
-    return return_types.triangular_solve_out(
-        composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
-    )
-
-
-_linalg_cholesky_ex_kernels = kernel_table("linalg_cholesky_ex")
+            raise NotATensor
+        refuse_grad("triangular_solve", input, A, *out)
+        return return_types.triangular_solve_out(
+            composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
 
 
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
@@ -2259,31 +1925,22 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
             upper = bool_of(upper, "linalg_cholesky_ex", "upper")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LinalgCholeskyExBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.upper = upper
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LinalgCholeskyExBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.upper = upper
         L_array, info_array = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    L = wrap(L_array, node)
-    info = wrap(info_array)
-    if node is not None:
-        node.kept = (save_output(node, L),)
-    return return_types.linalg_cholesky_ex((L, info))
+        L = wrap(L_array, node)
+        info = wrap(info_array)
+        if node is not None:
+            node.kept = (save_output(node, L),)
+        return return_types.linalg_cholesky_ex((L, info))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
 
 
 def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
@@ -2296,23 +1953,17 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
-    refuse_grad("linalg_cholesky_ex", input, *out)
-    try:
+        refuse_grad("linalg_cholesky_ex", input, *out)
         arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.linalg_cholesky_ex_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.linalg_cholesky_ex_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
 
 
 def linalg_cholesky(input, *, upper=False, out=None):
@@ -2323,12 +1974,12 @@ def linalg_cholesky(input, *, upper=False, out=None):
         return linalg_cholesky_out(input, upper=upper, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cholesky, input, upper=upper, out=out)
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "linalg_cholesky", "upper")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cholesky, input, upper=upper, out=out)
-    return composite_decompositions.linalg_cholesky(input, upper=upper)
+        return composite_decompositions.linalg_cholesky(input, upper=upper)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cholesky, input, upper=upper, out=out)
 
 
 def linalg_cholesky_out(input, *, upper=False, out):
@@ -2336,17 +1987,15 @@ def linalg_cholesky_out(input, *, upper=False, out):
     if state.interceptors and intercepts(linalg_cholesky_out, input, out):
         return call(linalg_cholesky_out, input, upper=upper, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "linalg_cholesky", "upper")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cholesky_out, input, upper=upper, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_cholesky", input, out)
-    return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_cholesky", input, out)
+        return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cholesky_out, input, upper=upper, out=out)
 
 
 def cholesky(input, upper=False, *, out=None):
@@ -2357,27 +2006,27 @@ def cholesky(input, upper=False, *, out=None):
         return cholesky_out(input, upper, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(cholesky, input, upper, out=out)
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky", "upper", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cholesky, input, upper, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CholeskyBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.upper = upper
-    if node is not None:
-        result = recorded(node, composite_decompositions.cholesky, input, upper)
-        node.kept = (save_output(node, result),)
-        return result
-    return composite_decompositions.cholesky(input, upper)
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CholeskyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.upper = upper
+        if node is not None:
+            result = recorded(node, composite_decompositions.cholesky, input, upper)
+            node.kept = (save_output(node, result),)
+            return result
+        return composite_decompositions.cholesky(input, upper)
+    except CALL_ERRORS as error:
+        return failed(error, cholesky, input, upper, out=out)
 
 
 def cholesky_out(input, upper=False, *, out):
@@ -2385,17 +2034,15 @@ def cholesky_out(input, upper=False, *, out):
     if state.interceptors and intercepts(cholesky_out, input, out):
         return call(cholesky_out, input, upper, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cholesky_out, input, upper, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(cholesky_out, input, upper, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky", "upper", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cholesky_out, input, upper, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cholesky", input, out)
-    return composite_decomposition_forms.cholesky_out(input, upper, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cholesky", input, out)
+        return composite_decomposition_forms.cholesky_out(input, upper, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, cholesky_out, input, upper, out=out)
 
 
 def cholesky_solve(input, input2, upper=False, *, out=None):
@@ -2405,33 +2052,31 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     if out is not None:
         return cholesky_solve_out(input, input2, upper, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
-        if not isinstance(input2, Tensor):
-            return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
+        if not (isinstance(input, Tensor) and isinstance(input2, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky_solve", "upper", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cholesky_solve, input, input2, upper, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or input2._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, input2))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        input2_edge = input2._mt_edge or edge_of(input2)
-        if input_edge is not None or input2_edge is not None:
-            node = nodes.CholeskySolveBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, input2_edge or None)
-            node.upper = upper
-            node.kept = (save(input2),)
-    if node is not None:
-        result = recorded(node, composite_decompositions.cholesky_solve, input, input2, upper)
-        node.kept += (save_output(node, result),)
-        return result
-    return composite_decompositions.cholesky_solve(input, input2, upper)
+        node = None
+        if (
+            (input._mt_edge is not None or input2._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, input2))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            input2_edge = input2._mt_edge or edge_of(input2)
+            if input_edge is not None or input2_edge is not None:
+                node = nodes.CholeskySolveBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, input2_edge or None)
+                node.upper = upper
+                node.kept = (save(input2),)
+        if node is not None:
+            result = recorded(node, composite_decompositions.cholesky_solve, input, input2, upper)
+            node.kept += (save_output(node, result),)
+            return result
+        return composite_decompositions.cholesky_solve(input, input2, upper)
+    except CALL_ERRORS as error:
+        return failed(error, cholesky_solve, input, input2, upper, out=out)
 
 
 def cholesky_solve_out(input, input2, upper=False, *, out):
@@ -2439,19 +2084,15 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
     if state.interceptors and intercepts(cholesky_solve_out, input, input2, out):
         return call(cholesky_solve_out, input, input2, upper, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
-        if not isinstance(input2, Tensor):
-            return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+        if not (isinstance(input, Tensor) and isinstance(input2, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky_solve", "upper", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cholesky_solve_out, input, input2, upper, out=out)
-    if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cholesky_solve", input, input2, out)
-    return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
+        if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cholesky_solve", input, input2, out)
+        return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, cholesky_solve_out, input, input2, upper, out=out)
 
 
 def cholesky_inverse(input, upper=False, *, out=None):
@@ -2462,28 +2103,28 @@ def cholesky_inverse(input, upper=False, *, out=None):
         return cholesky_inverse_out(input, upper, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(cholesky_inverse, input, upper, out=out)
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky_inverse", "upper", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cholesky_inverse, input, upper, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CholeskyInverseBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.upper = upper
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(node, composite_decompositions.cholesky_inverse, input, upper)
-        node.kept += (save_output(node, result),)
-        return result
-    return composite_decompositions.cholesky_inverse(input, upper)
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CholeskyInverseBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.upper = upper
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(node, composite_decompositions.cholesky_inverse, input, upper)
+            node.kept += (save_output(node, result),)
+            return result
+        return composite_decompositions.cholesky_inverse(input, upper)
+    except CALL_ERRORS as error:
+        return failed(error, cholesky_inverse, input, upper, out=out)
 
 
 def cholesky_inverse_out(input, upper=False, *, out):
@@ -2491,20 +2132,15 @@ def cholesky_inverse_out(input, upper=False, *, out):
     if state.interceptors and intercepts(cholesky_inverse_out, input, out):
         return call(cholesky_inverse_out, input, upper, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky_inverse", "upper", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cholesky_inverse_out, input, upper, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cholesky_inverse", input, out)
-    return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
-
-
-_linalg_qr_kernels = kernel_table("linalg_qr")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cholesky_inverse", input, out)
+        return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, cholesky_inverse_out, input, upper, out=out)
 
 
 def linalg_qr(A, mode="reduced", *, out=None):
@@ -2516,31 +2152,22 @@ def linalg_qr(A, mode="reduced", *, out=None):
     try:
         if type(mode) is not str:
             mode = str_of(mode, "linalg_qr", "mode", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_qr, A, mode, out=out)
-    try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_qr, A, mode, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgQrBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.mode = mode
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgQrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.mode = mode
         Q_array, R_array = _linalg_qr_kernels[type(A_array)](A_array, mode)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    Q = wrap_output(Q_array, node, 0)
-    R = wrap_output(R_array, node, 1)
-    if node is not None:
-        node.kept = (save_output(node, Q), save_output(node, R))
-    return return_types.linalg_qr((Q, R))
+        Q = wrap_output(Q_array, node, 0)
+        R = wrap_output(R_array, node, 1)
+        if node is not None:
+            node.kept = (save_output(node, Q), save_output(node, R))
+        return return_types.linalg_qr((Q, R))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_qr, A, mode, out=out)
 
 
 def linalg_qr_out(A, mode="reduced", *, out):
@@ -2551,23 +2178,17 @@ def linalg_qr_out(A, mode="reduced", *, out):
         if type(mode) is not str:
             mode = str_of(mode, "linalg_qr", "mode", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_qr_out, A, mode, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_qr_out, A, mode, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(linalg_qr_out, A, mode, out=out)
-    refuse_grad("linalg_qr", A, *out)
-    try:
+        refuse_grad("linalg_qr", A, *out)
         arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.linalg_qr_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.linalg_qr_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_qr_out, A, mode, out=out)
 
 
 def qr(input, some=True, *, out=None):
@@ -2578,12 +2199,12 @@ def qr(input, some=True, *, out=None):
         return qr_out(input, some, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(qr, input, some, out=out)
+            raise NotATensor
         if some is not False and some is not True:
             some = bool_of(some, "qr", "some", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, qr, input, some, out=out)
-    return return_types.qr(composite_decompositions.qr(input, some))
+        return return_types.qr(composite_decompositions.qr(input, some))
+    except CALL_ERRORS as error:
+        return failed(error, qr, input, some, out=out)
 
 
 def qr_out(input, some=True, *, out):
@@ -2592,18 +2213,15 @@ def qr_out(input, some=True, *, out):
         return call(qr_out, input, some, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(qr_out, input, some, out=out)
+            raise NotATensor
         if some is not False and some is not True:
             some = bool_of(some, "qr", "some", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(qr_out, input, some, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, qr_out, input, some, out=out)
-    refuse_grad("qr", input, *out)
-    return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
-
-
-_geqrf_kernels = kernel_table("geqrf")
+            raise NotATensor
+        refuse_grad("qr", input, *out)
+        return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
+    except CALL_ERRORS as error:
+        return failed(error, qr_out, input, some, out=out)
 
 
 def geqrf(input, *, out=None):
@@ -2614,51 +2232,39 @@ def geqrf(input, *, out=None):
         return geqrf_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(geqrf, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.GeqrfBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.GeqrfBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    a = wrap_output(a_array, node, 0)
-    tau = wrap_output(tau_array, node, 1)
-    if node is not None:
-        refuse_complex("geqrf", input)
-    return return_types.geqrf((a, tau))
+        a = wrap_output(a_array, node, 0)
+        tau = wrap_output(tau_array, node, 1)
+        if node is not None:
+            refuse_complex("geqrf", input)
+        return return_types.geqrf((a, tau))
+    except CALL_ERRORS as error:
+        return failed(error, geqrf, input, out=out)
 
 
 def geqrf_out(input, *, out):
     """geqrf.a(Tensor self, *, Tensor(a!) a, Tensor(b!) tau) -> (Tensor(a!) a, Tensor(b!) tau)"""
     if state.interceptors and intercepts(geqrf_out, input, out):
         return call(geqrf_out, input, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(geqrf_out, input, out=out)
     try:
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(geqrf_out, input, out=out)
-    refuse_grad("geqrf", input, *out)
-    try:
+        refuse_grad("geqrf", input, *out)
         arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.geqrf_out(out)
-
-
-_linalg_householder_product_kernels = kernel_table("linalg_householder_product")
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.geqrf_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, geqrf_out, input, out=out)
 
 
 def linalg_householder_product(input, tau, *, out=None):
@@ -2670,21 +2276,18 @@ def linalg_householder_product(input, tau, *, out=None):
     try:
         input_array = input._mt_array
         tau_array = tau._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_householder_product, input, tau, out=out)
-    node = None
-    if (input._mt_edge is not None or tau._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        tau_edge = tau._mt_edge or edge_of(tau)
-        if input_edge is not None or tau_edge is not None:
-            node = nodes.LinalgHouseholderProductBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, tau_edge or None)
-            node.kept = (save(input), save(tau))
-    try:
+        node = None
+        if (input._mt_edge is not None or tau._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            tau_edge = tau._mt_edge or edge_of(tau)
+            if input_edge is not None or tau_edge is not None:
+                node = nodes.LinalgHouseholderProductBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, tau_edge or None)
+                node.kept = (save(input), save(tau))
         return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, linalg_householder_product, input, tau, out=out)
 
 
 def linalg_householder_product_out(input, tau, *, out):
@@ -2695,16 +2298,13 @@ def linalg_householder_product_out(input, tau, *, out):
         input_array = input._mt_array
         tau_array = tau._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_householder_product_out, input, tau, out=out)
-    if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_householder_product", input, tau, out)
-    try:
+        if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_householder_product", input, tau, out)
         adopt_result(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, linalg_householder_product_out, input, tau, out=out)
 
 
 def orgqr(input, input2, *, out=None):
@@ -2713,9 +2313,7 @@ def orgqr(input, input2, *, out=None):
         return call(orgqr, input, input2, out=out)
     if out is not None:
         return orgqr_out(input, input2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(orgqr, input, input2, out=out)
-    if not isinstance(input2, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(input2, Tensor)):
         return raise_bad_argument(orgqr, input, input2, out=out)
     return ops.linalg_householder_product(input, input2)
 
@@ -2724,18 +2322,11 @@ def orgqr_out(input, input2, *, out):
     """orgqr.out(Tensor self, Tensor input2, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(orgqr_out, input, input2, out):
         return call(orgqr_out, input, input2, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(orgqr_out, input, input2, out=out)
-    if not isinstance(input2, Tensor):
-        return raise_bad_argument(orgqr_out, input, input2, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(input2, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(orgqr_out, input, input2, out=out)
     if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("orgqr", input, input2, out)
     return ops.linalg_householder_product(input, input2, out=out)
-
-
-_ormqr_kernels = kernel_table("ormqr")
 
 
 def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
@@ -2749,32 +2340,26 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
             left = bool_of(left, "ormqr", "left", 4)
         if transpose is not False and transpose is not True:
             transpose = bool_of(transpose, "ormqr", "transpose", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ormqr, input, input2, input3, left, transpose, out=out)
-    try:
         input_array = input._mt_array
         input2_array = input2._mt_array
         input3_array = input3._mt_array
-    except AttributeError:
-        return raise_bad_argument(ormqr, input, input2, input3, left, transpose, out=out)
-    node = None
-    if (input._mt_edge is not None or input2._mt_edge is not None or input3._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        input2_edge = input2._mt_edge or edge_of(input2)
-        input3_edge = input3._mt_edge or edge_of(input3)
-        if input_edge is not None or input2_edge is not None or input3_edge is not None:
-            node = nodes.OrmqrBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, input2_edge or None, input3_edge or None)
-            node.left = left
-            node.transpose = transpose
-            node.kept = (save(input2), save(input3), save(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or input2._mt_edge is not None or input3._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            input2_edge = input2._mt_edge or edge_of(input2)
+            input3_edge = input3._mt_edge or edge_of(input3)
+            if input_edge is not None or input2_edge is not None or input3_edge is not None:
+                node = nodes.OrmqrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, input2_edge or None, input3_edge or None)
+                node.left = left
+                node.transpose = transpose
+                node.kept = (save(input2), save(input3), save(input))
         return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, ormqr, input, input2, input3, left, transpose, out=out)
 
 
 def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
@@ -2786,34 +2371,25 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
             left = bool_of(left, "ormqr", "left", 4)
         if transpose is not False and transpose is not True:
             transpose = bool_of(transpose, "ormqr", "transpose", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, ormqr_out, input, input2, input3, left, transpose, out=out)
-    try:
         input_array = input._mt_array
         input2_array = input2._mt_array
         input3_array = input3._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ormqr_out, input, input2, input3, left, transpose, out=out)
-    if (
-        input._mt_edge is not None
-        or input2._mt_edge is not None
-        or input3._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("ormqr", input, input2, input3, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or input2._mt_edge is not None
+            or input3._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("ormqr", input, input2, input3, out)
         adopt_result(
             out,
             _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_linalg_ldl_factor_ex_kernels = kernel_table("linalg_ldl_factor_ex")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, ormqr_out, input, input2, input3, left, transpose, out=out)
 
 
 def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
@@ -2827,32 +2403,23 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
             hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::linalg_ldl_factor_ex"
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::linalg_ldl_factor_ex"
         LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
             input_array, hermitian, check_errors
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    LD = wrap(LD_array, node)
-    pivots = wrap(pivots_array)
-    info = wrap(info_array)
-    return return_types.linalg_ldl_factor_ex((LD, pivots, info))
+        LD = wrap(LD_array, node)
+        pivots = wrap(pivots_array)
+        info = wrap(info_array)
+        return return_types.linalg_ldl_factor_ex((LD, pivots, info))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
 
 
 def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out):
@@ -2865,28 +2432,18 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(
-            linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
-        )
-    refuse_unwritable("aten::linalg_ldl_factor_ex", out, input)
-    try:
+        refuse_unwritable("aten::linalg_ldl_factor_ex", out, input)
         arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    record_refusal("aten::linalg_ldl_factor_ex", out, input)
-    return return_types.linalg_ldl_factor_ex_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        record_refusal("aten::linalg_ldl_factor_ex", out, input)
+        return return_types.linalg_ldl_factor_ex_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
 
 
 def linalg_ldl_factor(input, *, hermitian=False, out=None):
@@ -2897,12 +2454,12 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
         return linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_ldl_factor, input, hermitian=hermitian, out=out)
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_ldl_factor, input, hermitian=hermitian, out=out)
-    return return_types.linalg_ldl_factor(composite_decompositions.linalg_ldl_factor(input, hermitian=hermitian))
+        return return_types.linalg_ldl_factor(composite_decompositions.linalg_ldl_factor(input, hermitian=hermitian))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_ldl_factor, input, hermitian=hermitian, out=out)
 
 
 def linalg_ldl_factor_out(input, *, hermitian=False, out):
@@ -2911,20 +2468,17 @@ def linalg_ldl_factor_out(input, *, hermitian=False, out):
         return call(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
-    refuse_grad("linalg_ldl_factor", input, *out)
-    return return_types.linalg_ldl_factor_out(
-        composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
-    )
-
-
-_linalg_ldl_solve_kernels = kernel_table("linalg_ldl_solve")
+            raise NotATensor
+        refuse_grad("linalg_ldl_factor", input, *out)
+        return return_types.linalg_ldl_factor_out(
+            composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
 
 
 def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
@@ -2936,27 +2490,21 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     try:
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
-    try:
         LD_array = LD._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
-    node = None
-    if (LD._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        LD_edge = LD._mt_edge or edge_of(LD)
-        B_edge = B._mt_edge or edge_of(B)
-        if LD_edge is not None or B_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (LD_edge or None, B_edge or None)
-            node.op = "aten::linalg_ldl_solve"
-    try:
+        node = None
+        if (LD._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            LD_edge = LD._mt_edge or edge_of(LD)
+            B_edge = B._mt_edge or edge_of(B)
+            if LD_edge is not None or B_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (LD_edge or None, B_edge or None)
+                node.op = "aten::linalg_ldl_solve"
         return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
 
 
 def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
@@ -2966,28 +2514,19 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     try:
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
-    try:
         LD_array = LD._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
-    refuse_unwritable("aten::linalg_ldl_solve", (out,), LD, B)
-    try:
+        refuse_unwritable("aten::linalg_ldl_solve", (out,), LD, B)
         adopt_result(
             out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    record_refusal("aten::linalg_ldl_solve", (out,), LD, B)
-    return out
-
-
-__linalg_svd_kernels = kernel_table("_linalg_svd")
+        mark_written(out)
+        record_refusal("aten::linalg_ldl_solve", (out,), LD, B)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
 
 
 def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=None):
@@ -3003,31 +2542,22 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
             compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "_linalg_svd", "driver")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
-    try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgSvdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgSvdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         U_array, S_array, Vh_array = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    U = wrap_output(U_array, node, 0)
-    S = wrap_output(S_array, node, 1)
-    Vh = wrap_output(Vh_array, node, 2)
-    if node is not None:
-        node.kept = (save_output(node, S), save_output(node, U), save_output(node, Vh))
-    return return_types._linalg_svd((U, S, Vh))
+        U = wrap_output(U_array, node, 0)
+        S = wrap_output(S_array, node, 1)
+        Vh = wrap_output(Vh_array, node, 2)
+        if node is not None:
+            node.kept = (save_output(node, S), save_output(node, U), save_output(node, Vh))
+        return return_types._linalg_svd((U, S, Vh))
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
 
 
 def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out):
@@ -3042,23 +2572,17 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "_linalg_svd", "driver")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
-    refuse_grad("_linalg_svd", A, *out)
-    try:
+        refuse_grad("_linalg_svd", A, *out)
         arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types._linalg_svd_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types._linalg_svd_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
 
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
@@ -3069,14 +2593,14 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
         return linalg_svd_out(A, full_matrices, driver=driver, out=out)
     try:
         if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_svd, A, full_matrices, driver=driver, out=out)
+            raise NotATensor
         if full_matrices is not False and full_matrices is not True:
             full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_svd", "driver")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_svd, A, full_matrices, driver=driver, out=out)
-    return return_types.linalg_svd(ops._linalg_svd(A, full_matrices, True, driver=driver))
+        return return_types.linalg_svd(ops._linalg_svd(A, full_matrices, True, driver=driver))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_svd, A, full_matrices, driver=driver, out=out)
 
 
 def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
@@ -3085,19 +2609,19 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
         return call(linalg_svd_out, A, full_matrices, driver=driver, out=out)
     try:
         if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+            raise NotATensor
         if full_matrices is not False and full_matrices is not True:
             full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_svd", "driver")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_svd_out, A, full_matrices, driver=driver, out=out)
-    refuse_grad("linalg_svd", A, *out)
-    return return_types.linalg_svd_out(
-        composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
-    )
+            raise NotATensor
+        refuse_grad("linalg_svd", A, *out)
+        return return_types.linalg_svd_out(
+            composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, linalg_svd_out, A, full_matrices, driver=driver, out=out)
 
 
 def linalg_svdvals(A, *, driver=None, out=None):
@@ -3108,12 +2632,12 @@ def linalg_svdvals(A, *, driver=None, out=None):
         return linalg_svdvals_out(A, driver=driver, out=out)
     try:
         if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_svdvals, A, driver=driver, out=out)
+            raise NotATensor
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_svdvals", "driver")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_svdvals, A, driver=driver, out=out)
-    return ops._linalg_svd(A, False, True, driver=driver)[1]
+        return ops._linalg_svd(A, False, True, driver=driver)[1]
+    except CALL_ERRORS as error:
+        return failed(error, linalg_svdvals, A, driver=driver, out=out)
 
 
 def linalg_svdvals_out(A, *, driver=None, out):
@@ -3121,17 +2645,15 @@ def linalg_svdvals_out(A, *, driver=None, out):
     if state.interceptors and intercepts(linalg_svdvals_out, A, out):
         return call(linalg_svdvals_out, A, driver=driver, out=out)
     try:
-        if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
+        if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_svdvals", "driver")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_svdvals_out, A, driver=driver, out=out)
-    if A._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_svdvals", A, out)
-    return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
+        if A._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_svdvals", A, out)
+        return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_svdvals_out, A, driver=driver, out=out)
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -3142,14 +2664,14 @@ def svd(input, some=True, compute_uv=True, *, out=None):
         return svd_out(input, some, compute_uv, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(svd, input, some, compute_uv, out=out)
+            raise NotATensor
         if some is not False and some is not True:
             some = bool_of(some, "svd", "some", 2)
         if compute_uv is not False and compute_uv is not True:
             compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, svd, input, some, compute_uv, out=out)
-    return return_types.svd(composite_decompositions.svd(input, some, compute_uv))
+        return return_types.svd(composite_decompositions.svd(input, some, compute_uv))
+    except CALL_ERRORS as error:
+        return failed(error, svd, input, some, compute_uv, out=out)
 
 
 def svd_out(input, some=True, compute_uv=True, *, out):
@@ -3158,20 +2680,17 @@ def svd_out(input, some=True, compute_uv=True, *, out):
         return call(svd_out, input, some, compute_uv, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
+            raise NotATensor
         if some is not False and some is not True:
             some = bool_of(some, "svd", "some", 2)
         if compute_uv is not False and compute_uv is not True:
             compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, svd_out, input, some, compute_uv, out=out)
-    refuse_grad("svd", input, *out)
-    return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
-
-
-__linalg_eigh_kernels = kernel_table("_linalg_eigh")
+            raise NotATensor
+        refuse_grad("svd", input, *out)
+        return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
+    except CALL_ERRORS as error:
+        return failed(error, svd_out, input, some, compute_uv, out=out)
 
 
 def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
@@ -3185,30 +2704,21 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
             UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
         if compute_v is not False and compute_v is not True:
             compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _linalg_eigh, A, UPLO, compute_v, out=out)
-    try:
         A_array = A._mt_array
-    except AttributeError:
-        return raise_bad_argument(_linalg_eigh, A, UPLO, compute_v, out=out)
-    node = None
-    if (
-        A._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := A._mt_edge or edge_of(A)) is not None
-    ):
-        node = nodes.LinalgEighBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(A)) is not None:
+                node = nodes.LinalgEighBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         eigenvalues_array, eigenvectors_array = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    eigenvalues = wrap_output(eigenvalues_array, node, 0)
-    eigenvectors = wrap_output(eigenvectors_array, node, 1)
-    if node is not None:
-        node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
-    return return_types._linalg_eigh((eigenvalues, eigenvectors))
+        eigenvalues = wrap_output(eigenvalues_array, node, 0)
+        eigenvectors = wrap_output(eigenvectors_array, node, 1)
+        if node is not None:
+            node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
+        return return_types._linalg_eigh((eigenvalues, eigenvectors))
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_eigh, A, UPLO, compute_v, out=out)
 
 
 def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
@@ -3221,23 +2731,17 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
         if compute_v is not False and compute_v is not True:
             compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _linalg_eigh_out, A, UPLO, compute_v, out=out)
-    try:
+            raise NotATensor
         A_array = A._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
-    refuse_grad("_linalg_eigh", A, *out)
-    try:
+        refuse_grad("_linalg_eigh", A, *out)
         arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types._linalg_eigh_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types._linalg_eigh_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, _linalg_eigh_out, A, UPLO, compute_v, out=out)
 
 
 def linalg_eigh(input, UPLO="L", *, out=None):
@@ -3248,12 +2752,12 @@ def linalg_eigh(input, UPLO="L", *, out=None):
         return linalg_eigh_out(input, UPLO, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_eigh, input, UPLO, out=out)
+            raise NotATensor
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_eigh, input, UPLO, out=out)
-    return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
+        return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_eigh, input, UPLO, out=out)
 
 
 def linalg_eigh_out(input, UPLO="L", *, out):
@@ -3262,15 +2766,15 @@ def linalg_eigh_out(input, UPLO="L", *, out):
         return call(linalg_eigh_out, input, UPLO, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+            raise NotATensor
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_eigh_out, input, UPLO, out=out)
-    refuse_grad("linalg_eigh", input, *out)
-    return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
+            raise NotATensor
+        refuse_grad("linalg_eigh", input, *out)
+        return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_eigh_out, input, UPLO, out=out)
 
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
@@ -3281,12 +2785,12 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
         return linalg_eigvalsh_out(input, UPLO, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_eigvalsh, input, UPLO, out=out)
+            raise NotATensor
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_eigvalsh, input, UPLO, out=out)
-    return ops._linalg_eigh(input, UPLO, True)[0]
+        return ops._linalg_eigh(input, UPLO, True)[0]
+    except CALL_ERRORS as error:
+        return failed(error, linalg_eigvalsh, input, UPLO, out=out)
 
 
 def linalg_eigvalsh_out(input, UPLO="L", *, out):
@@ -3294,20 +2798,15 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
     if state.interceptors and intercepts(linalg_eigvalsh_out, input, out):
         return call(linalg_eigvalsh_out, input, UPLO, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_eigvalsh_out, input, UPLO, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_eigvalsh", input, out)
-    return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
-
-
-_linalg_eig_kernels = kernel_table("linalg_eig")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_eigvalsh", input, out)
+        return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_eigvalsh_out, input, UPLO, out=out)
 
 
 def linalg_eig(input, *, out=None):
@@ -3318,49 +2817,40 @@ def linalg_eig(input, *, out=None):
         return linalg_eig_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_eig, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LinalgEigBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_is_complex = input.is_complex()
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LinalgEigBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_is_complex = input.is_complex()
         eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    eigenvalues = wrap_output(eigenvalues_array, node, 0)
-    eigenvectors = wrap_output(eigenvectors_array, node, 1)
-    if node is not None:
-        node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
-    return return_types.linalg_eig((eigenvalues, eigenvectors))
+        eigenvalues = wrap_output(eigenvalues_array, node, 0)
+        eigenvectors = wrap_output(eigenvectors_array, node, 1)
+        if node is not None:
+            node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
+        return return_types.linalg_eig((eigenvalues, eigenvectors))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_eig, input, out=out)
 
 
 def linalg_eig_out(input, *, out):
     """linalg_eig.out(Tensor self, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
     if state.interceptors and intercepts(linalg_eig_out, input, out):
         return call(linalg_eig_out, input, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_eig_out, input, out=out)
     try:
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(linalg_eig_out, input, out=out)
-    refuse_grad("linalg_eig", input, *out)
-    try:
+        refuse_grad("linalg_eig", input, *out)
         arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.linalg_eig_out(out)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.linalg_eig_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_eig_out, input, out=out)
 
 
 def linalg_eigvals(input, *, out=None):
@@ -3378,16 +2868,11 @@ def linalg_eigvals_out(input, *, out):
     """linalg_eigvals.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_eigvals_out, input, out):
         return call(linalg_eigvals_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_eigvals_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_eigvals_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_eigvals", input, out)
     return composite_decomposition_forms.linalg_eigvals_out(input, out=out)
-
-
-_linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
 
 
 def linalg_matrix_exp(input):
@@ -3396,22 +2881,16 @@ def linalg_matrix_exp(input):
         return call(linalg_matrix_exp, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_matrix_exp, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LinalgMatrixExpBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LinalgMatrixExpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_exp, input)
 
 
 def matrix_exp(input):
@@ -3431,15 +2910,12 @@ def linalg_matrix_power(input, n, *, out=None):
         return linalg_matrix_power_out(input, n, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_power, input, n, out=out)
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "linalg_matrix_power", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_power, input, n, out=out)
-    try:
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_matrix_power, (linalg_matrix_power,), (input, n), {}) from None
+        return failed(error, linalg_matrix_power, input, n, out=out)
 
 
 def linalg_matrix_power_out(input, n, *, out):
@@ -3447,17 +2923,15 @@ def linalg_matrix_power_out(input, n, *, out):
     if state.interceptors and intercepts(linalg_matrix_power_out, input, out):
         return call(linalg_matrix_power_out, input, n, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "linalg_matrix_power", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_power_out, input, n, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matrix_power", input, out)
-    return composite_linalg.matrix_power_out(input, n, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matrix_power", input, out)
+        return composite_linalg.matrix_power_out(input, n, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_power_out, input, n, out=out)
 
 
 def linalg_matmul(input, other, *, out=None):
@@ -3466,9 +2940,7 @@ def linalg_matmul(input, other, *, out=None):
         return call(linalg_matmul, input, other, out=out)
     if out is not None:
         return linalg_matmul_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matmul, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(linalg_matmul, input, other, out=out)
     return composite_linalg.matmul(input, other)
 
@@ -3477,11 +2949,7 @@ def linalg_matmul_out(input, other, *, out):
     """linalg_matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_matmul_out, input, other, out):
         return call(linalg_matmul_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matmul_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(linalg_matmul_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_matmul_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("linalg_matmul", input, other, out)
@@ -3494,21 +2962,16 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
         return call(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
     try:
         if not isinstance(A, Tensor):
-            return raise_bad_argument(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
+            raise NotATensor
         if type(offset) is not int or not -(2**63) <= offset < 2**63:
             offset = int_of(offset, "linalg_diagonal", "offset")
         if type(dim1) is not int:
             dim1 = int_of(dim1, "linalg_diagonal", "dim1")
         if type(dim2) is not int:
             dim2 = int_of(dim2, "linalg_diagonal", "dim2")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
-    try:
         return A.diagonal(offset, dim1, dim2)
     except CALL_ERRORS as error:
-        raise explained(
-            error, linalg_diagonal, (linalg_diagonal,), (A,), {"offset": offset, "dim1": dim1, "dim2": dim2}
-        ) from None
+        return failed(error, linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
 
 
 def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -3519,7 +2982,7 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
         return linalg_matrix_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+            raise NotATensor
         if type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -3528,14 +2991,9 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
         return composite_matrix_norms.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(
-            error, linalg_matrix_norm_default, (linalg_matrix_norm_default,), (input, ord, dim, keepdim), {}
-        ) from None
+        return failed(error, linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out):
@@ -3543,10 +3001,8 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
     if state.interceptors and intercepts(linalg_matrix_norm_default_out, input, out):
         return call(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -3555,11 +3011,11 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matrix_norm", input, out)
-    return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matrix_norm", input, out)
+        return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -3570,7 +3026,7 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
         return linalg_matrix_norm_str_ord_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
+            raise NotATensor
         if type(ord) is not str:
             ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -3579,14 +3035,9 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
         return composite_matrix_norms.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(
-            error, linalg_matrix_norm_str_ord, (linalg_matrix_norm_str_ord,), (input, ord, dim, keepdim), {}
-        ) from None
+        return failed(error, linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_matrix_norm(
@@ -3601,19 +3052,10 @@ def linalg_matrix_norm(
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if as_operand(ord) is not None:
-            return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
-        if isinstance(ord, str):
-            return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            linalg_matrix_norm,
-            (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
-            (input, ord, dim, keepdim),
-            {"dtype": dtype, "out": out},
-        ) from None
+    if as_operand(ord) is not None:
+        return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
+    if isinstance(ord, str):
+        return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype, out=out)
     return raise_no_overload(
         linalg_matrix_norm,
         (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
@@ -3627,10 +3069,8 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
     if state.interceptors and intercepts(linalg_matrix_norm_str_ord_out, input, out):
         return call(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(ord) is not str:
             ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -3639,11 +3079,11 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matrix_norm", input, out)
-    return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matrix_norm", input, out)
+        return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def nuclear_norm_default(input, keepdim=False, *, out=None):
@@ -3654,12 +3094,12 @@ def nuclear_norm_default(input, keepdim=False, *, out=None):
         return nuclear_norm_default_out(input, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(nuclear_norm_default, input, keepdim, out=out)
+            raise NotATensor
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nuclear_norm_default, input, keepdim, out=out)
-    return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
+        return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
+    except CALL_ERRORS as error:
+        return failed(error, nuclear_norm_default, input, keepdim, out=out)
 
 
 def nuclear_norm_default_out(input, keepdim=False, *, out):
@@ -3667,17 +3107,15 @@ def nuclear_norm_default_out(input, keepdim=False, *, out):
     if state.interceptors and intercepts(nuclear_norm_default_out, input, out):
         return call(nuclear_norm_default_out, input, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nuclear_norm_default_out, input, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nuclear_norm", input, out)
-    return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nuclear_norm", input, out)
+        return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nuclear_norm_default_out, input, keepdim, out=out)
 
 
 def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
@@ -3688,19 +3126,16 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
         return nuclear_norm_dim_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(nuclear_norm_dim, input, dim, keepdim, out=out)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim, dim)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nuclear_norm_dim, input, dim, keepdim, out=out)
-    try:
         return composite_matrix_norms.nuclear_norm_dim(input, dim, keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, nuclear_norm_dim, (nuclear_norm_dim,), (input, dim, keepdim), {}) from None
+        return failed(error, nuclear_norm_dim, input, dim, keepdim, out=out)
 
 
 def nuclear_norm(*args, **kwargs):
@@ -3724,21 +3159,19 @@ def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
     if state.interceptors and intercepts(nuclear_norm_dim_out, input, out):
         return call(nuclear_norm_dim_out, input, dim, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is int:
             dim = (dim, dim)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nuclear_norm_dim_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nuclear_norm", input, out)
-    return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nuclear_norm", input, out)
+        return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nuclear_norm_dim_out, input, dim, keepdim, out=out)
 
 
 def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -3755,19 +3188,16 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
         return frobenius_norm_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(frobenius_norm, input, dim, keepdim, out=out)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, frobenius_norm, input, dim, keepdim, out=out)
-    try:
         return composite_matrix_norms.frobenius_norm(input, dim, keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, frobenius_norm, (frobenius_norm,), (input, dim, keepdim), {}) from None
+        return failed(error, frobenius_norm, input, dim, keepdim, out=out)
 
 
 def frobenius_norm_out(input, dim, keepdim=False, *, out):
@@ -3775,21 +3205,19 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
     if state.interceptors and intercepts(frobenius_norm_out, input, out):
         return call(frobenius_norm_out, input, dim, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, frobenius_norm_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("frobenius_norm", input, out)
-    return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("frobenius_norm", input, out)
+        return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, frobenius_norm_out, input, dim, keepdim, out=out)
 
 
 def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -3800,7 +3228,7 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
         return linalg_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+            raise NotATensor
         if ord is not None and type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "linalg_norm", "ord", 2)
         if type(dim) is int:
@@ -3811,12 +3239,9 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
             keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
         return composite_matrix_norms.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_norm_default, (linalg_norm_default,), (input, ord, dim, keepdim), {}) from None
+        return failed(error, linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=None, out):
@@ -3824,10 +3249,8 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
     if state.interceptors and intercepts(linalg_norm_default_out, input, out):
         return call(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if ord is not None and type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "linalg_norm", "ord", 2)
         if type(dim) is int:
@@ -3838,11 +3261,11 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
             keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_norm", input, out)
-    return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_norm", input, out)
+        return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -3853,7 +3276,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
         return linalg_norm_ord_str_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
+            raise NotATensor
         if type(ord) is not str:
             ord = str_of(ord, "linalg_norm", "ord", 2)
         if type(dim) is int:
@@ -3864,12 +3287,9 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
             keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
         return composite_matrix_norms.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_norm_ord_str, (linalg_norm_ord_str,), (input, ord, dim, keepdim), {}) from None
+        return failed(error, linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -3882,19 +3302,10 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if ord is None or as_operand(ord) is not None:
-            return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
-        if isinstance(ord, str):
-            return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            linalg_norm,
-            (linalg_norm_default, linalg_norm_ord_str),
-            (input, ord, dim, keepdim),
-            {"dtype": dtype, "out": out},
-        ) from None
+    if ord is None or as_operand(ord) is not None:
+        return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
+    if isinstance(ord, str):
+        return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype, out=out)
     return raise_no_overload(
         linalg_norm,
         (linalg_norm_default, linalg_norm_ord_str),
@@ -3908,10 +3319,8 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
     if state.interceptors and intercepts(linalg_norm_ord_str_out, input, out):
         return call(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(ord) is not str:
             ord = str_of(ord, "linalg_norm", "ord", 2)
         if type(dim) is int:
@@ -3922,11 +3331,11 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
             keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_norm", input, out)
-    return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_norm", input, out)
+        return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_cond_default(input, p=None, *, out=None):
@@ -3937,15 +3346,12 @@ def linalg_cond_default(input, p=None, *, out=None):
         return linalg_cond_default_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cond_default, input, p, out=out)
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "linalg_cond", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cond_default, input, p, out=out)
-    try:
         return composite_matrix_norms.linalg_cond(input, p)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_cond_default, (linalg_cond_default,), (input, p), {}) from None
+        return failed(error, linalg_cond_default, input, p, out=out)
 
 
 def linalg_cond_default_out(input, p=None, *, out):
@@ -3953,17 +3359,15 @@ def linalg_cond_default_out(input, p=None, *, out):
     if state.interceptors and intercepts(linalg_cond_default_out, input, out):
         return call(linalg_cond_default_out, input, p, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "linalg_cond", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cond_default_out, input, p, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_cond", input, out)
-    return composite_matrix_norms.linalg_cond_out(input, p, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_cond", input, out)
+        return composite_matrix_norms.linalg_cond_out(input, p, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cond_default_out, input, p, out=out)
 
 
 def linalg_cond_p_str(input, p, *, out=None):
@@ -3974,12 +3378,12 @@ def linalg_cond_p_str(input, p, *, out=None):
         return linalg_cond_p_str_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cond_p_str, input, p, out=out)
+            raise NotATensor
         if type(p) is not str:
             p = str_of(p, "linalg_cond", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cond_p_str, input, p, out=out)
-    return composite_matrix_norms.linalg_cond_named(input, p)
+        return composite_matrix_norms.linalg_cond_named(input, p)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cond_p_str, input, p, out=out)
 
 
 def linalg_cond(input, p=None, *, out=None):
@@ -3988,15 +3392,10 @@ def linalg_cond(input, p=None, *, out=None):
     linalg_cond(input, p=None, *, out=None)
     linalg_cond(input, p, *, out=None)
     """
-    try:
-        if p is None or as_operand(p) is not None:
-            return linalg_cond_default(input, p, out=out)
-        if isinstance(p, str):
-            return linalg_cond_p_str(input, p, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out}
-        ) from None
+    if p is None or as_operand(p) is not None:
+        return linalg_cond_default(input, p, out=out)
+    if isinstance(p, str):
+        return linalg_cond_p_str(input, p, out=out)
     return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out})
 
 
@@ -4005,17 +3404,15 @@ def linalg_cond_p_str_out(input, p, *, out):
     if state.interceptors and intercepts(linalg_cond_p_str_out, input, out):
         return call(linalg_cond_p_str_out, input, p, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(p) is not str:
             p = str_of(p, "linalg_cond", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cond_p_str_out, input, p, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_cond", input, out)
-    return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_cond", input, out)
+        return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cond_p_str_out, input, p, out=out)
 
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4025,25 +3422,19 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
     if out is not None:
         return linalg_matrix_rank_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if atol is not None and not isinstance(atol, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if rtol is not None and not isinstance(rtol, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (atol is None or isinstance(atol, Tensor))
+            and (rtol is None or isinstance(rtol, Tensor))
+        ):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    except CALL_ERRORS as error:
+        return failed(
             error, linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4051,30 +3442,23 @@ def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, herm
     if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_tensor_out, input, atol, rtol, out):
         return call(linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if atol is not None and not isinstance(atol, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if rtol is not None and not isinstance(rtol, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (atol is None or isinstance(atol, Tensor))
+            and (rtol is None or isinstance(rtol, Tensor))
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
+        return write_out(
+            out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error, linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
-    return write_out(out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
 
 
 def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4085,20 +3469,18 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
         return linalg_matrix_rank_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+            raise NotATensor
         if atol is not None and type(atol) is not float:
             atol = float_of(atol, "linalg_matrix_rank", "atol")
         if rtol is not None and type(rtol) is not float:
             rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    except CALL_ERRORS as error:
+        return failed(
             error, linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4106,27 +3488,23 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
     if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_float_out, input, out):
         return call(linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if atol is not None and type(atol) is not float:
             atol = float_of(atol, "linalg_matrix_rank", "atol")
         if rtol is not None and type(rtol) is not float:
             rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matrix_rank", input, out)
+        return write_out(
+            out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error, linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matrix_rank", input, out)
-    return write_out(out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
 
 
 def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
@@ -4137,14 +3515,14 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
         return linalg_matrix_rank_default_out(input, tol, hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_default, input, tol, hermitian, out=out)
+            raise NotATensor
         if type(tol) is not float:
             tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_rank_default, input, tol, hermitian, out=out)
-    return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
+        return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_rank_default, input, tol, hermitian, out=out)
 
 
 def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
@@ -4152,19 +3530,17 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
     if state.interceptors and intercepts(linalg_matrix_rank_default_out, input, out):
         return call(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(tol) is not float:
             tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matrix_rank", input, out)
-    return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matrix_rank", input, out)
+        return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
 
 
 def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
@@ -4174,15 +3550,13 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
     if out is not None:
         return linalg_matrix_rank_tol_tensor_out(input, tol, hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-        if not isinstance(tol, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+        if not (isinstance(input, Tensor) and isinstance(tol, Tensor)):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-    return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
+        return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
 
 
 def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
@@ -4193,32 +3567,14 @@ def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None,
     linalg_matrix_rank(input, *, atol=None, rtol=None, hermitian=False, out=None)
     linalg_matrix_rank(input, tol, hermitian=False, *, out=None)
     """
-    try:
-        if isinstance(tol, Tensor) and atol is None and rtol is None:
-            return linalg_matrix_rank_tol_tensor(input, tol, hermitian, out=out)
-        if as_operand(tol) is not None and atol is None and rtol is None:
-            return linalg_matrix_rank_default(input, tol, hermitian, out=out)
-        if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and tol is ...:
-            return linalg_matrix_rank_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-        if (
-            (atol is None or as_operand(atol) is not None)
-            and (rtol is None or as_operand(rtol) is not None)
-            and tol is ...
-        ):
-            return linalg_matrix_rank_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            linalg_matrix_rank,
-            (
-                linalg_matrix_rank_atol_rtol_tensor,
-                linalg_matrix_rank_tol_tensor,
-                linalg_matrix_rank_atol_rtol_float,
-                linalg_matrix_rank_default,
-            ),
-            (input, tol, hermitian),
-            {"atol": atol, "rtol": rtol, "out": out},
-        ) from None
+    if isinstance(tol, Tensor) and atol is None and rtol is None:
+        return linalg_matrix_rank_tol_tensor(input, tol, hermitian, out=out)
+    if as_operand(tol) is not None and atol is None and rtol is None:
+        return linalg_matrix_rank_default(input, tol, hermitian, out=out)
+    if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and tol is ...:
+        return linalg_matrix_rank_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if (atol is None or as_operand(atol) is not None) and (rtol is None or as_operand(rtol) is not None) and tol is ...:
+        return linalg_matrix_rank_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     return raise_no_overload(
         linalg_matrix_rank,
         (
@@ -4237,19 +3593,15 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
     if state.interceptors and intercepts(linalg_matrix_rank_tol_tensor_out, input, tol, out):
         return call(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-        if not isinstance(tol, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+        if not (isinstance(input, Tensor) and isinstance(tol, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matrix_rank", input, tol, out)
-    return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
+        if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matrix_rank", input, tol, out)
+        return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
 
 
 def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4259,42 +3611,38 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
     if out is not None:
         return linalg_pinv_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if atol is not None and not isinstance(atol, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if rtol is not None and not isinstance(rtol, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (atol is None or isinstance(atol, Tensor))
+            and (rtol is None or isinstance(rtol, Tensor))
+        ):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if atol is not None and atol._mt_edge is not None:
-        check_constant("linalg_pinv", "atol", atol)
-    if rtol is not None and rtol._mt_edge is not None:
-        check_constant("linalg_pinv", "rtol", rtol)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, atol, rtol))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LinalgPinvBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(node, composite_matrix_norms.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian)
-        node.kept += (save_output(node, result),)
-        return result
-    return composite_matrix_norms.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
+        if atol is not None and atol._mt_edge is not None:
+            check_constant("linalg_pinv", "atol", atol)
+        if rtol is not None and rtol._mt_edge is not None:
+            check_constant("linalg_pinv", "rtol", rtol)
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, atol, rtol))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LinalgPinvBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(
+                node, composite_matrix_norms.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian
+            )
+            node.kept += (save_output(node, result),)
+            return result
+        return composite_matrix_norms.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4302,31 +3650,22 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
     if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor_out, input, atol, rtol, out):
         return call(linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if atol is not None and not isinstance(atol, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if rtol is not None and not isinstance(rtol, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (atol is None or isinstance(atol, Tensor))
+            and (rtol is None or isinstance(rtol, Tensor))
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_pinv", input, out)
+        return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    except CALL_ERRORS as error:
+        return failed(
             error, linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_pinv", input, out)
-    return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -4337,18 +3676,16 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
         return linalg_pinv_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+            raise NotATensor
         if atol is not None and type(atol) is not float:
             atol = float_of(atol, "linalg_pinv", "atol")
         if rtol is not None and type(rtol) is not float:
             rtol = float_of(rtol, "linalg_pinv", "rtol")
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    return composite_matrix_norms.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return composite_matrix_norms.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -4356,25 +3693,19 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
     if state.interceptors and intercepts(linalg_pinv_atol_rtol_float_out, input, out):
         return call(linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-            )
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if atol is not None and type(atol) is not float:
             atol = float_of(atol, "linalg_pinv", "atol")
         if rtol is not None and type(rtol) is not float:
             rtol = float_of(rtol, "linalg_pinv", "rtol")
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_pinv", input, out)
-    return composite_matrix_norms.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_pinv", input, out)
+        return composite_matrix_norms.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
@@ -4385,14 +3716,14 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
         return linalg_pinv_default_out(input, rcond, hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian, out=out)
+            raise NotATensor
         if type(rcond) is not float:
             rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_default, input, rcond, hermitian, out=out)
-    return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
+        return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_default, input, rcond, hermitian, out=out)
 
 
 def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
@@ -4400,19 +3731,17 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
     if state.interceptors and intercepts(linalg_pinv_default_out, input, out):
         return call(linalg_pinv_default_out, input, rcond, hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(rcond) is not float:
             rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_default_out, input, rcond, hermitian, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_pinv", input, out)
-    return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_pinv", input, out)
+        return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_default_out, input, rcond, hermitian, out=out)
 
 
 def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
@@ -4422,15 +3751,13 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
     if out is not None:
         return linalg_pinv_rcond_tensor_out(input, rcond, hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-        if not isinstance(rcond, Tensor):
-            return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
+        if not (isinstance(input, Tensor) and isinstance(rcond, Tensor)):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-    return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
+        return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
 
 
 def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
@@ -4441,27 +3768,18 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=
     linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None)
     linalg_pinv(input, rcond, hermitian=False, *, out=None)
     """
-    try:
-        if isinstance(rcond, Tensor) and atol is None and rtol is None:
-            return linalg_pinv_rcond_tensor(input, rcond, hermitian, out=out)
-        if as_operand(rcond) is not None and atol is None and rtol is None:
-            return linalg_pinv_default(input, rcond, hermitian, out=out)
-        if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and rcond is ...:
-            return linalg_pinv_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-        if (
-            (atol is None or as_operand(atol) is not None)
-            and (rtol is None or as_operand(rtol) is not None)
-            and rcond is ...
-        ):
-            return linalg_pinv_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            linalg_pinv,
-            (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
-            (input, rcond, hermitian),
-            {"atol": atol, "rtol": rtol, "out": out},
-        ) from None
+    if isinstance(rcond, Tensor) and atol is None and rtol is None:
+        return linalg_pinv_rcond_tensor(input, rcond, hermitian, out=out)
+    if as_operand(rcond) is not None and atol is None and rtol is None:
+        return linalg_pinv_default(input, rcond, hermitian, out=out)
+    if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and rcond is ...:
+        return linalg_pinv_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if (
+        (atol is None or as_operand(atol) is not None)
+        and (rtol is None or as_operand(rtol) is not None)
+        and rcond is ...
+    ):
+        return linalg_pinv_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     return raise_no_overload(
         linalg_pinv,
         (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
@@ -4475,19 +3793,15 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
     if state.interceptors and intercepts(linalg_pinv_rcond_tensor_out, input, rcond, out):
         return call(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-        if not isinstance(rcond, Tensor):
-            return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+        if not (isinstance(input, Tensor) and isinstance(rcond, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_pinv", input, rcond, out)
-    return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+        if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_pinv", input, rcond, out)
+        return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
 
 
 def pinverse(input, rcond=1e-15):
@@ -4496,12 +3810,12 @@ def pinverse(input, rcond=1e-15):
         return call(pinverse, input, rcond)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(pinverse, input, rcond)
+            raise NotATensor
         if type(rcond) is not float:
             rcond = float_of(rcond, "pinverse", "rcond", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pinverse, input, rcond)
-    return ops.linalg_pinv_default(input, rcond)
+        return ops.linalg_pinv_default(input, rcond)
+    except CALL_ERRORS as error:
+        return failed(error, pinverse, input, rcond)
 
 
 def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
@@ -4511,36 +3825,34 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
     if out is not None:
         return linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
-        if not isinstance(b, Tensor):
-            return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
+        if not (isinstance(input, Tensor) and isinstance(b, Tensor)):
+            raise NotATensor
         if rcond is not None and type(rcond) is not float:
             rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_lstsq", "driver")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lstsq, input, b, rcond, driver=driver, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or b._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, b))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        b_edge = b._mt_edge or edge_of(b)
-        if input_edge is not None or b_edge is not None:
-            node = nodes.LinalgLstsqBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, b_edge or None)
-            node.kept = (save(b), save(input))
-    if node is not None:
-        solution, residuals, rank, singular_values = recorded_outputs(
-            node, (True, True, False, False), composite_decompositions.linalg_lstsq, input, b, rcond, driver=driver
-        )
-        node.kept += (save_output(node, solution),)
-        return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
-    return return_types.linalg_lstsq(composite_decompositions.linalg_lstsq(input, b, rcond, driver=driver))
+        node = None
+        if (
+            (input._mt_edge is not None or b._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, b))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            b_edge = b._mt_edge or edge_of(b)
+            if input_edge is not None or b_edge is not None:
+                node = nodes.LinalgLstsqBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, b_edge or None)
+                node.kept = (save(b), save(input))
+        if node is not None:
+            solution, residuals, rank, singular_values = recorded_outputs(
+                node, (True, True, False, False), composite_decompositions.linalg_lstsq, input, b, rcond, driver=driver
+            )
+            node.kept += (save_output(node, solution),)
+            return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
+        return return_types.linalg_lstsq(composite_decompositions.linalg_lstsq(input, b, rcond, driver=driver))
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lstsq, input, b, rcond, driver=driver, out=out)
 
 
 def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
@@ -4548,22 +3860,20 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
     if state.interceptors and intercepts(linalg_lstsq_out, input, b, out):
         return call(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-        if not isinstance(b, Tensor):
-            return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+        if not (isinstance(input, Tensor) and isinstance(b, Tensor)):
+            raise NotATensor
         if rcond is not None and type(rcond) is not float:
             rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_lstsq", "driver")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-    refuse_grad("linalg_lstsq", input, b, *out)
-    return return_types.linalg_lstsq_out(
-        composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
-    )
+            raise NotATensor
+        refuse_grad("linalg_lstsq", input, b, *out)
+        return return_types.linalg_lstsq_out(
+            composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
 
 
 def linalg_tensorinv(input, ind=2, *, out=None):
@@ -4574,15 +3884,12 @@ def linalg_tensorinv(input, ind=2, *, out=None):
         return linalg_tensorinv_out(input, ind, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_tensorinv, input, ind, out=out)
+            raise NotATensor
         if type(ind) is not int or not -(2**63) <= ind < 2**63:
             ind = int_of(ind, "linalg_tensorinv", "ind", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_tensorinv, input, ind, out=out)
-    try:
         return composite_decompositions.linalg_tensorinv(input, ind)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_tensorinv, (linalg_tensorinv,), (input, ind), {}) from None
+        return failed(error, linalg_tensorinv, input, ind, out=out)
 
 
 def linalg_tensorinv_out(input, ind=2, *, out):
@@ -4590,17 +3897,15 @@ def linalg_tensorinv_out(input, ind=2, *, out):
     if state.interceptors and intercepts(linalg_tensorinv_out, input, out):
         return call(linalg_tensorinv_out, input, ind, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(ind) is not int or not -(2**63) <= ind < 2**63:
             ind = int_of(ind, "linalg_tensorinv", "ind", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_tensorinv_out, input, ind, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_tensorinv", input, out)
-    return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_tensorinv", input, out)
+        return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_tensorinv_out, input, ind, out=out)
 
 
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
@@ -4610,18 +3915,13 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
     if out is not None:
         return linalg_tensorsolve_out(input, other, dims, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
             dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_tensorsolve, input, other, dims, out=out)
-    try:
         return composite_decompositions.linalg_tensorsolve(input, other, dims)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_tensorsolve, (linalg_tensorsolve,), (input, other, dims), {}) from None
+        return failed(error, linalg_tensorsolve, input, other, dims, out=out)
 
 
 def linalg_tensorsolve_out(input, other, dims=None, *, out):
@@ -4629,19 +3929,15 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
     if state.interceptors and intercepts(linalg_tensorsolve_out, input, other, out):
         return call(linalg_tensorsolve_out, input, other, dims, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
             dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_tensorsolve_out, input, other, dims, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_tensorsolve", input, other, out)
-    return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_tensorsolve", input, other, out)
+        return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_tensorsolve_out, input, other, dims, out=out)
 
 
 def linalg_multi_dot(tensors, *, out=None):
@@ -4650,24 +3946,27 @@ def linalg_multi_dot(tensors, *, out=None):
         return call(linalg_multi_dot, tensors, out=out)
     if out is not None:
         return linalg_multi_dot_out(tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(linalg_multi_dot, tensors, out=out)
     try:
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
         return composite_products.linalg_multi_dot(tensors)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_multi_dot, (linalg_multi_dot,), (tensors,), {}) from None
+        return failed(error, linalg_multi_dot, tensors, out=out)
 
 
 def linalg_multi_dot_out(tensors, *, out):
     """linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_multi_dot_out, tensors, out):
         return call(linalg_multi_dot_out, tensors, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_multi_dot_out, tensors, out=out)
-    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(linalg_multi_dot_out, tensors, out=out)
-    refuse_grad("linalg_multi_dot", *tensors, out)
-    return composite_products.linalg_multi_dot_out(tensors, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+            raise NotATensor
+        refuse_grad("linalg_multi_dot", *tensors, out)
+        return composite_products.linalg_multi_dot_out(tensors, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_multi_dot_out, tensors, out=out)
 
 
 def chain_matmul(matrices, *, out=None):
@@ -4676,24 +3975,27 @@ def chain_matmul(matrices, *, out=None):
         return call(chain_matmul, matrices, out=out)
     if out is not None:
         return chain_matmul_out(matrices, out=out)
-    if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
-        return raise_bad_argument(chain_matmul, matrices, out=out)
     try:
+        if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
+            raise NotATensor
         return composite_products.chain_matmul(matrices)
     except CALL_ERRORS as error:
-        raise explained(error, chain_matmul, (chain_matmul,), (matrices,), {}) from None
+        return failed(error, chain_matmul, matrices, out=out)
 
 
 def chain_matmul_out(matrices, *, out):
     """chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(chain_matmul_out, matrices, out):
         return call(chain_matmul_out, matrices, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(chain_matmul_out, matrices, out=out)
-    if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
-        return raise_bad_argument(chain_matmul_out, matrices, out=out)
-    refuse_grad("chain_matmul", *matrices, out)
-    return composite_products.chain_matmul_out(matrices, out=out)
+    try:
+        if not isinstance(out, Tensor):
+            raise NotATensor
+        if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
+            raise NotATensor
+        refuse_grad("chain_matmul", *matrices, out)
+        return composite_products.chain_matmul_out(matrices, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, chain_matmul_out, matrices, out=out)
 
 
 def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
@@ -4705,34 +4007,29 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     if out is not None:
         return linalg_cross_out(input, other, dim=dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "linalg_cross", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cross, input, other, dim=dim, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or other._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, other))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.LinalgCrossBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.dim = dim
-            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
-    if node is not None:
-        return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, other))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.LinalgCrossBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.dim = dim
+                node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+        if node is not None:
+            return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
         return composite_products.linalg_cross(input, other, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_cross, (linalg_cross,), (input, other), {"dim": dim}) from None
+        return failed(error, linalg_cross, input, other, dim=dim, out=out)
 
 
 def linalg_cross_out(input, other, *, dim=-1, out):
@@ -4740,19 +4037,15 @@ def linalg_cross_out(input, other, *, dim=-1, out):
     if state.interceptors and intercepts(linalg_cross_out, input, other, out):
         return call(linalg_cross_out, input, other, dim=dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "linalg_cross", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_cross_out, input, other, dim=dim, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_cross", input, other, out)
-    return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_cross", input, other, out)
+        return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, linalg_cross_out, input, other, dim=dim, out=out)
 
 
 def cross(input, other, dim=None, *, out=None, axis=None):
@@ -4764,18 +4057,13 @@ def cross(input, other, dim=None, *, out=None, axis=None):
     if out is not None:
         return cross_out(input, other, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cross, input, other, dim, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(cross, input, other, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "cross", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cross, input, other, dim, out=out)
-    try:
         return composite_products.cross(input, other, dim)
     except CALL_ERRORS as error:
-        raise explained(error, cross, (cross,), (input, other, dim), {}) from None
+        return failed(error, cross, input, other, dim, out=out)
 
 
 def cross_out(input, other, dim=None, *, out):
@@ -4783,19 +4071,15 @@ def cross_out(input, other, dim=None, *, out):
     if state.interceptors and intercepts(cross_out, input, other, out):
         return call(cross_out, input, other, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cross_out, input, other, dim, out=out)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(cross_out, input, other, dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(cross_out, input, other, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "cross", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cross_out, input, other, dim, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cross", input, other, out)
-    return composite_products.cross_out(input, other, dim, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cross", input, other, out)
+        return composite_products.cross_out(input, other, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, cross_out, input, other, dim, out=out)
 
 
 def linalg_vander(x, *, N=None):
@@ -4804,15 +4088,12 @@ def linalg_vander(x, *, N=None):
         return call(linalg_vander, x, N=N)
     try:
         if not isinstance(x, Tensor):
-            return raise_bad_argument(linalg_vander, x, N=N)
+            raise NotATensor
         if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
             N = index_of(N, "linalg_vander", "N")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_vander, x, N=N)
-    try:
         return composite_products.linalg_vander(x, N=N)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_vander, (linalg_vander,), (x,), {"N": N}) from None
+        return failed(error, linalg_vander, x, N=N)
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
@@ -4820,20 +4101,15 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     if state.interceptors and intercepts(cdist, x1, x2):
         return call(cdist, x1, x2, p, compute_mode)
     try:
-        if not isinstance(x1, Tensor):
-            return raise_bad_argument(cdist, x1, x2, p, compute_mode)
-        if not isinstance(x2, Tensor):
-            return raise_bad_argument(cdist, x1, x2, p, compute_mode)
+        if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "cdist", "p", 3)
         if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
             compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cdist, x1, x2, p, compute_mode)
-    try:
         return composite_products.cdist(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
-        raise explained(error, cdist, (cdist,), (x1, x2, p, compute_mode), {}) from None
+        return failed(error, cdist, x1, x2, p, compute_mode)
 
 
 def _cdist_forward(x1, x2, p, compute_mode):
@@ -4841,38 +4117,33 @@ def _cdist_forward(x1, x2, p, compute_mode):
     if state.interceptors and intercepts(_cdist_forward, x1, x2):
         return call(_cdist_forward, x1, x2, p, compute_mode)
     try:
-        if not isinstance(x1, Tensor):
-            return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
-        if not isinstance(x2, Tensor):
-            return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
+        if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "_cdist_forward", "p", 3)
         if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
             compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _cdist_forward, x1, x2, p, compute_mode)
-    node = None
-    if (
-        (x1._mt_edge is not None or x2._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(x1, x2))
-    ):
-        x1_edge = x1._mt_edge or edge_of(x1)
-        x2_edge = x2._mt_edge or edge_of(x2)
-        if x1_edge is not None or x2_edge is not None:
-            node = nodes.CdistBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (x1_edge or None, x2_edge or None)
-            node.p = p
-            node.kept = (save(x1), save(x2))
-    if node is not None:
-        result = recorded(node, composite_pairs.cdist_forward, x1, x2, p, compute_mode)
-        node.kept += (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (x1._mt_edge is not None or x2._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(x1, x2))
+        ):
+            x1_edge = x1._mt_edge or edge_of(x1)
+            x2_edge = x2._mt_edge or edge_of(x2)
+            if x1_edge is not None or x2_edge is not None:
+                node = nodes.CdistBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (x1_edge or None, x2_edge or None)
+                node.p = p
+                node.kept = (save(x1), save(x2))
+        if node is not None:
+            result = recorded(node, composite_pairs.cdist_forward, x1, x2, p, compute_mode)
+            node.kept += (save_output(node, result),)
+            return result
         return composite_pairs.cdist_forward(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
-        raise explained(error, _cdist_forward, (_cdist_forward,), (x1, x2, p, compute_mode), {}) from None
+        return failed(error, _cdist_forward, x1, x2, p, compute_mode)
 
 
 def pdist(input, p=2.0):
@@ -4881,12 +4152,12 @@ def pdist(input, p=2.0):
         return call(pdist, input, p)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(pdist, input, p)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "pdist", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pdist, input, p)
-    return composite_pairs.pdist(input, p)
+        return composite_pairs.pdist(input, p)
+    except CALL_ERRORS as error:
+        return failed(error, pdist, input, p)
 
 
 def _pdist_forward(input, p=2.0):
@@ -4895,28 +4166,28 @@ def _pdist_forward(input, p=2.0):
         return call(_pdist_forward, input, p)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_pdist_forward, input, p)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "_pdist_forward", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _pdist_forward, input, p)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PdistBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(node, composite_pairs.pdist_forward, input, p)
-        node.kept += (save_output(node, result),)
-        return result
-    return composite_pairs.pdist_forward(input, p)
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PdistBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(node, composite_pairs.pdist_forward, input, p)
+            node.kept += (save_output(node, result),)
+            return result
+        return composite_pairs.pdist_forward(input, p)
+    except CALL_ERRORS as error:
+        return failed(error, _pdist_forward, input, p)
 
 
 def vander(x, N=None, increasing=False):
@@ -4925,29 +4196,25 @@ def vander(x, N=None, increasing=False):
         return call(vander, x, N, increasing)
     try:
         if not isinstance(x, Tensor):
-            return raise_bad_argument(vander, x, N, increasing)
+            raise NotATensor
         if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
             N = int_of(N, "vander", "N", 2)
         if increasing is not False and increasing is not True:
             increasing = bool_of(increasing, "vander", "increasing", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, vander, x, N, increasing)
-    try:
         return composite_products.vander(x, N, increasing)
     except CALL_ERRORS as error:
-        raise explained(error, vander, (vander,), (x, N, increasing), {}) from None
+        return failed(error, vander, x, N, increasing)
 
 
 def bilinear(input1, input2, weight, bias=None):
     """bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"""
     if state.interceptors and intercepts(bilinear, input1, input2, weight, bias):
         return call(bilinear, input1, input2, weight, bias)
-    if not isinstance(input1, Tensor):
-        return raise_bad_argument(bilinear, input1, input2, weight, bias)
-    if not isinstance(input2, Tensor):
-        return raise_bad_argument(bilinear, input1, input2, weight, bias)
-    if not isinstance(weight, Tensor):
-        return raise_bad_argument(bilinear, input1, input2, weight, bias)
-    if bias is not None and not isinstance(bias, Tensor):
+    if not (
+        isinstance(input1, Tensor)
+        and isinstance(input2, Tensor)
+        and isinstance(weight, Tensor)
+        and (bias is None or isinstance(bias, Tensor))
+    ):
         return raise_bad_argument(bilinear, input1, input2, weight, bias)
     return composite_bilinear.bilinear(input1, input2, weight, bias)

@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
 from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
@@ -21,23 +21,33 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.loss import ctc as composite_ctc, loss as composite_loss, pair_losses as composite_pair_losses
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
     ints_of,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _nll_loss_forward_kernels = kernel_table("nll_loss_forward")
+_nll_loss_backward_kernels = kernel_table("nll_loss_backward")
+_nll_loss2d_forward_kernels = kernel_table("nll_loss2d_forward")
+_nll_loss2d_backward_kernels = kernel_table("nll_loss2d_backward")
+_mse_loss_kernels = kernel_table("mse_loss")
+_mse_loss_backward_kernels = kernel_table("mse_loss_backward")
+_smooth_l1_loss_kernels = kernel_table("smooth_l1_loss")
+_smooth_l1_loss_backward_kernels = kernel_table("smooth_l1_loss_backward")
+_binary_cross_entropy_kernels = kernel_table("binary_cross_entropy")
+_binary_cross_entropy_backward_kernels = kernel_table("binary_cross_entropy_backward")
+_binary_cross_entropy_with_logits_kernels = kernel_table("binary_cross_entropy_with_logits")
+__ctc_loss_default_kernels = kernel_table("_ctc_loss")
+__ctc_loss_Tensor_kernels = kernel_table("_ctc_loss.Tensor")
+__ctc_loss_backward_default_kernels = kernel_table("_ctc_loss_backward")
+__ctc_loss_backward_Tensor_kernels = kernel_table("_ctc_loss_backward.Tensor")
 
 
 def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None):
@@ -51,41 +61,30 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
             reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("nll_loss_forward", "weight", weight)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NllLossBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.reduction = reduction
-        node.ignore_index = ignore_index
-        node.kept = (save(input), save(target), save(weight) if weight is not None else None)
-    try:
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("nll_loss_forward", "weight", weight)
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NllLossBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.reduction = reduction
+                node.ignore_index = ignore_index
+                node.kept = (save(input), save(target), save(weight) if weight is not None else None)
         output_array, total_weight_array = _nll_loss_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index
         )
+        output = wrap(output_array, node)
+        total_weight = wrap(total_weight_array)
+        if node is not None:
+            node.kept += (save(total_weight),)
+        return return_types.nll_loss_forward((output, total_weight))
     except CALL_ERRORS as error:
-        raise explained(
-            error, nll_loss_forward, (nll_loss_forward,), (input, target, weight, reduction, ignore_index), {}
-        ) from None
-    output = wrap(output_array, node)
-    total_weight = wrap(total_weight_array)
-    if node is not None:
-        node.kept += (save(total_weight),)
-    return return_types.nll_loss_forward((output, total_weight))
+        return failed(error, nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out):
@@ -98,32 +97,21 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    refuse_grad("nll_loss_forward", input, *out)
-    try:
+        refuse_grad("nll_loss_forward", input, *out)
         arrays = _nll_loss_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, nll_loss_forward_out, (nll_loss_forward_out,), (input, target, weight, reduction, ignore_index), {}
-        ) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_nll_loss_backward_kernels = kernel_table("nll_loss_backward")
+        return failed(error, nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
@@ -139,41 +127,31 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
             reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("nll_loss_backward", "weight", weight)
-    if total_weight._mt_edge is not None:
-        check_constant("nll_loss_backward", "total_weight", total_weight)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.NllLossBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.reduction = reduction
-            node.ignore_index = ignore_index
-            node.kept = (
-                save(target) if grad_output_edge else None,
-                save(weight) if grad_output_edge and weight is not None else None,
-            )
-    try:
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("nll_loss_backward", "weight", weight)
+        if total_weight._mt_edge is not None:
+            check_constant("nll_loss_backward", "total_weight", total_weight)
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.NllLossBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.reduction = reduction
+                node.ignore_index = ignore_index
+                node.kept = (
+                    save(target) if grad_output_edge else None,
+                    save(weight) if grad_output_edge and weight is not None else None,
+                )
         return wrap(
             _nll_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
@@ -181,13 +159,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            nll_loss_backward,
-            (nll_loss_backward,),
-            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
-            {},
-        ) from None
+        return failed(
+            error, nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
+        )
 
 
 def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
@@ -201,33 +175,14 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
             reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            nll_loss_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nll_loss_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nll_loss_backward", grad_output, input, out)
         adopt_result(
             out,
             _nll_loss_backward_kernels[type(grad_output_array)](
@@ -241,16 +196,21 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
                 out=out_array,
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             nll_loss_backward_out,
-            (nll_loss_backward_out,),
-            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out=out,
+        )
 
 
 def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
@@ -260,22 +220,17 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
     if out is not None:
         return nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
+        if not (
+            isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
+        ):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss, input, target, weight, reduction, ignore_index, out=out)
-    try:
         return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
-        raise explained(error, nll_loss, (nll_loss,), (input, target, weight, reduction, ignore_index), {}) from None
+        return failed(error, nll_loss, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
@@ -283,25 +238,21 @@ def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, 
     if state.interceptors and intercepts(nll_loss_out, input, target, weight, out):
         return call(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(target, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    refuse_grad("nll_loss", input, target, weight, out)
-    return composite_loss.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
-
-
-_nll_loss2d_forward_kernels = kernel_table("nll_loss2d_forward")
+        refuse_grad("nll_loss", input, target, weight, out)
+        return composite_loss.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=None):
@@ -315,41 +266,30 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
             reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("nll_loss2d_forward", "weight", weight)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NllLoss2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.reduction = reduction
-        node.ignore_index = ignore_index
-        node.kept = (save(input), save(target), save(weight) if weight is not None else None)
-    try:
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("nll_loss2d_forward", "weight", weight)
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NllLoss2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.reduction = reduction
+                node.ignore_index = ignore_index
+                node.kept = (save(input), save(target), save(weight) if weight is not None else None)
         output_array, total_weight_array = _nll_loss2d_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index
         )
+        output = wrap(output_array, node)
+        total_weight = wrap(total_weight_array)
+        if node is not None:
+            node.kept += (save(total_weight),)
+        return return_types.nll_loss2d_forward((output, total_weight))
     except CALL_ERRORS as error:
-        raise explained(
-            error, nll_loss2d_forward, (nll_loss2d_forward,), (input, target, weight, reduction, ignore_index), {}
-        ) from None
-    output = wrap(output_array, node)
-    total_weight = wrap(total_weight_array)
-    if node is not None:
-        node.kept += (save(total_weight),)
-    return return_types.nll_loss2d_forward((output, total_weight))
+        return failed(error, nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, out):
@@ -362,36 +302,21 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    refuse_grad("nll_loss2d_forward", input, *out)
-    try:
+        refuse_grad("nll_loss2d_forward", input, *out)
         arrays = _nll_loss2d_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            nll_loss2d_forward_out,
-            (nll_loss2d_forward_out,),
-            (input, target, weight, reduction, ignore_index),
-            {},
-        ) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_nll_loss2d_backward_kernels = kernel_table("nll_loss2d_backward")
+        return failed(error, nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
@@ -409,8 +334,39 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
             reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        total_weight_array = total_weight._mt_array
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("nll_loss2d_backward", "weight", weight)
+        if total_weight._mt_edge is not None:
+            check_constant("nll_loss2d_backward", "total_weight", total_weight)
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.NllLoss2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.reduction = reduction
+                node.ignore_index = ignore_index
+                node.kept = (
+                    save(target) if grad_output_edge else None,
+                    save(weight) if grad_output_edge and weight is not None else None,
+                )
+        return wrap(
+            _nll_loss2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             nll_loss2d_backward,
             grad_output,
@@ -422,51 +378,6 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
             total_weight,
             out=out,
         )
-    try:
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        total_weight_array = total_weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("nll_loss2d_backward", "weight", weight)
-    if total_weight._mt_edge is not None:
-        check_constant("nll_loss2d_backward", "total_weight", total_weight)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.NllLoss2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.reduction = reduction
-            node.ignore_index = ignore_index
-            node.kept = (
-                save(target) if grad_output_edge else None,
-                save(weight) if grad_output_edge and weight is not None else None,
-            )
-    try:
-        return wrap(
-            _nll_loss2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
-            ),
-            node,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            nll_loss2d_backward,
-            (nll_loss2d_backward,),
-            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
-            {},
-        ) from None
 
 
 def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
@@ -482,33 +393,14 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
             reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            nll_loss2d_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nll_loss2d_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nll_loss2d_backward", grad_output, input, out)
         adopt_result(
             out,
             _nll_loss2d_backward_kernels[type(grad_output_array)](
@@ -522,16 +414,21 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
                 out=out_array,
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             nll_loss2d_backward_out,
-            (nll_loss2d_backward_out,),
-            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out=out,
+        )
 
 
 def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
@@ -541,24 +438,17 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
     if out is not None:
         return nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
+        if not (
+            isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
+        ):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-    try:
         return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
-        raise explained(
-            error, nll_loss2d, (nll_loss2d,), (input, target, weight, reduction, ignore_index), {}
-        ) from None
+        return failed(error, nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
@@ -566,22 +456,21 @@ def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *
     if state.interceptors and intercepts(nll_loss2d_out, input, target, weight, out):
         return call(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(target, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    refuse_grad("nll_loss2d", input, target, weight, out)
-    return composite_loss.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
+        refuse_grad("nll_loss2d", input, target, weight, out)
+        return composite_loss.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
@@ -589,24 +478,17 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
     if state.interceptors and intercepts(nll_loss_nd, input, target, weight):
         return call(nll_loss_nd, input, target, weight, reduction, ignore_index)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
+        if not (
+            isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
+        ):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nll_loss_nd, input, target, weight, reduction, ignore_index)
-    try:
         return composite_loss.nll_loss_nd(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
-        raise explained(
-            error, nll_loss_nd, (nll_loss_nd,), (input, target, weight, reduction, ignore_index), {}
-        ) from None
+        return failed(error, nll_loss_nd, input, target, weight, reduction, ignore_index)
 
 
 def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-100, label_smoothing=0.0):
@@ -614,39 +496,19 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
     if state.interceptors and intercepts(cross_entropy_loss, input, target, weight):
         return call(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing
-            )
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(
-                cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing
-            )
+        if not (
+            isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
+        ):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "cross_entropy_loss", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
         if type(label_smoothing) is not float:
             label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
-    try:
         return composite_loss.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            cross_entropy_loss,
-            (cross_entropy_loss,),
-            (input, target, weight, reduction, ignore_index, label_smoothing),
-            {},
-        ) from None
-
-
-_mse_loss_kernels = kernel_table("mse_loss")
+        return failed(error, cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
 
 
 def mse_loss(input, target, reduction=0, *, out=None):
@@ -658,27 +520,23 @@ def mse_loss(input, target, reduction=0, *, out=None):
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "mse_loss", "reduction", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mse_loss, input, target, reduction, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
-    except AttributeError:
-        return raise_bad_argument(mse_loss, input, target, reduction, out=out)
-    node = None
-    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if input_edge is not None or target_edge is not None:
-            node = nodes.MseLossBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.kept = (save(input), save(target))
-    try:
+        node = None
+        if (input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if input_edge is not None or target_edge is not None:
+                node = nodes.MseLossBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.kept = (save(input), save(target))
         return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
     except CALL_ERRORS as error:
-        raise explained(error, mse_loss, (mse_loss,), (input, target, reduction), {}) from None
+        return failed(error, mse_loss, input, target, reduction, out=out)
 
 
 def mse_loss_out(input, target, reduction=0, *, out):
@@ -688,25 +546,16 @@ def mse_loss_out(input, target, reduction=0, *, out):
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "mse_loss", "reduction", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mse_loss_out, input, target, reduction, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
-    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mse_loss", input, target, out)
-    try:
+        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mse_loss", input, target, out)
         adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, mse_loss_out, (mse_loss_out,), (input, target, reduction), {}) from None
-    mark_written(out)
-    return out
-
-
-_mse_loss_backward_kernels = kernel_table("mse_loss_backward")
+        return failed(error, mse_loss_out, input, target, reduction, out=out)
 
 
 def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
@@ -718,32 +567,26 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mse_loss_backward, grad_output, input, target, reduction, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
-    except AttributeError:
-        return raise_bad_argument(mse_loss_backward, grad_output, input, target, reduction, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if grad_output_edge is not None or input_edge is not None or target_edge is not None:
-            node = nodes.MseLossBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.kept = (
-                save(grad_output) if (input_edge or target_edge) else None,
-                save(input) if grad_output_edge else None,
-                save(target) if grad_output_edge else None,
-            )
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if grad_output_edge is not None or input_edge is not None or target_edge is not None:
+                node = nodes.MseLossBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.kept = (
+                    save(grad_output) if (input_edge or target_edge) else None,
+                    save(input) if grad_output_edge else None,
+                    save(target) if grad_output_edge else None,
+                )
         return wrap(
             _mse_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction
@@ -751,9 +594,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, mse_loss_backward, (mse_loss_backward,), (grad_output, input, target, reduction), {}
-        ) from None
+        return failed(error, mse_loss_backward, grad_output, input, target, reduction, out=out)
 
 
 def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
@@ -763,35 +604,27 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mse_loss_backward_out, grad_output, input, target, reduction, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
-    if (
-        grad_output._mt_edge is not None
-        or input._mt_edge is not None
-        or target._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("mse_loss_backward", grad_output, input, target, out)
-    try:
+        if (
+            grad_output._mt_edge is not None
+            or input._mt_edge is not None
+            or target._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("mse_loss_backward", grad_output, input, target, out)
         adopt_result(
             out,
             _mse_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, mse_loss_backward_out, (mse_loss_backward_out,), (grad_output, input, target, reduction), {}
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, mse_loss_backward_out, grad_output, input, target, reduction, out=out)
 
 
 def l1_loss(input, target, reduction=0):
@@ -799,21 +632,13 @@ def l1_loss(input, target, reduction=0):
     if state.interceptors and intercepts(l1_loss, input, target):
         return call(l1_loss, input, target, reduction)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(l1_loss, input, target, reduction)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(l1_loss, input, target, reduction)
+        if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "l1_loss", "reduction", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, l1_loss, input, target, reduction)
-    try:
         return composite_loss.l1_loss(input, target, reduction)
     except CALL_ERRORS as error:
-        raise explained(error, l1_loss, (l1_loss,), (input, target, reduction), {}) from None
-
-
-_smooth_l1_loss_kernels = kernel_table("smooth_l1_loss")
+        return failed(error, l1_loss, input, target, reduction)
 
 
 def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
@@ -827,28 +652,24 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
             reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
         if type(beta) is not float:
             beta = float_of(beta, "smooth_l1_loss", "beta", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, smooth_l1_loss, input, target, reduction, beta, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
-    except AttributeError:
-        return raise_bad_argument(smooth_l1_loss, input, target, reduction, beta, out=out)
-    node = None
-    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if input_edge is not None or target_edge is not None:
-            node = nodes.SmoothL1LossBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.beta = beta
-            node.kept = (save(input), save(target))
-    try:
+        node = None
+        if (input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if input_edge is not None or target_edge is not None:
+                node = nodes.SmoothL1LossBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.beta = beta
+                node.kept = (save(input), save(target))
         return wrap(_smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta), node)
     except CALL_ERRORS as error:
-        raise explained(error, smooth_l1_loss, (smooth_l1_loss,), (input, target, reduction, beta), {}) from None
+        return failed(error, smooth_l1_loss, input, target, reduction, beta, out=out)
 
 
 def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
@@ -860,29 +681,18 @@ def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
             reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
         if type(beta) is not float:
             beta = float_of(beta, "smooth_l1_loss", "beta", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, smooth_l1_loss_out, input, target, reduction, beta, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
-    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("smooth_l1_loss", input, target, out)
-    try:
+        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("smooth_l1_loss", input, target, out)
         adopt_result(
             out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, smooth_l1_loss_out, (smooth_l1_loss_out,), (input, target, reduction, beta), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_smooth_l1_loss_backward_kernels = kernel_table("smooth_l1_loss_backward")
+        return failed(error, smooth_l1_loss_out, input, target, reduction, beta, out=out)
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
@@ -896,29 +706,23 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
             reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
         if type(beta) is not float:
             beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
-    except AttributeError:
-        return raise_bad_argument(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if grad_output_edge is not None or input_edge is not None or target_edge is not None:
-            node = nodes.SmoothL1LossBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
-            node.beta = beta
-            node.reduction = reduction
-            node.kept = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if grad_output_edge is not None or input_edge is not None or target_edge is not None:
+                node = nodes.SmoothL1LossBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
+                node.beta = beta
+                node.reduction = reduction
+                node.kept = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
         return wrap(
             _smooth_l1_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction, beta
@@ -926,13 +730,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            smooth_l1_loss_backward,
-            (smooth_l1_loss_backward,),
-            (grad_output, input, target, reduction, beta),
-            {},
-        ) from None
+        return failed(error, smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
 
 
 def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, out):
@@ -944,39 +742,27 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
             reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
         if type(beta) is not float:
             beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
-    if (
-        grad_output._mt_edge is not None
-        or input._mt_edge is not None
-        or target._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-    try:
+        if (
+            grad_output._mt_edge is not None
+            or input._mt_edge is not None
+            or target._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
         adopt_result(
             out,
             _smooth_l1_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction, beta, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            smooth_l1_loss_backward_out,
-            (smooth_l1_loss_backward_out,),
-            (grad_output, input, target, reduction, beta),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
 
 
 def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
@@ -986,37 +772,32 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
     if out is not None:
         return huber_loss_out(input, target, reduction, delta, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
+        if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "huber_loss", "reduction", 3)
         if type(delta) is not float:
             delta = float_of(delta, "huber_loss", "delta", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, huber_loss, input, target, reduction, delta, out=out)
-    node = None
-    if (
-        (input._mt_edge is not None or target._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, target))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if input_edge is not None or target_edge is not None:
-            node = nodes.HuberLossBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.delta = delta
-            node.kept = (save(input), save(target))
-    if node is not None:
-        return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or target._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, target))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if input_edge is not None or target_edge is not None:
+                node = nodes.HuberLossBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.delta = delta
+                node.kept = (save(input), save(target))
+        if node is not None:
+            return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
         return composite_loss.huber_loss(input, target, reduction, delta)
     except CALL_ERRORS as error:
-        raise explained(error, huber_loss, (huber_loss,), (input, target, reduction, delta), {}) from None
+        return failed(error, huber_loss, input, target, reduction, delta, out=out)
 
 
 def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
@@ -1024,21 +805,17 @@ def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
     if state.interceptors and intercepts(huber_loss_out, input, target, out):
         return call(huber_loss_out, input, target, reduction, delta, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+        if not (isinstance(input, Tensor) and isinstance(target, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "huber_loss", "reduction", 3)
         if type(delta) is not float:
             delta = float_of(delta, "huber_loss", "delta", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, huber_loss_out, input, target, reduction, delta, out=out)
-    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("huber_loss", input, target, out)
-    return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
+        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("huber_loss", input, target, out)
+        return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, huber_loss_out, input, target, reduction, delta, out=out)
 
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
@@ -1046,27 +823,15 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
     if state.interceptors and intercepts(huber_loss_backward, grad_output, input, target):
         return call(huber_loss_backward, grad_output, input, target, reduction, delta)
     try:
-        if not isinstance(grad_output, Tensor):
-            return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+        if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
         if type(delta) is not float:
             delta = float_of(delta, "huber_loss_backward", "delta", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, huber_loss_backward, grad_output, input, target, reduction, delta)
-    try:
         return composite_loss.huber_loss_backward(grad_output, input, target, reduction, delta)
     except CALL_ERRORS as error:
-        raise explained(
-            error, huber_loss_backward, (huber_loss_backward,), (grad_output, input, target, reduction, delta), {}
-        ) from None
-
-
-_binary_cross_entropy_kernels = kernel_table("binary_cross_entropy")
+        return failed(error, huber_loss_backward, grad_output, input, target, reduction, delta)
 
 
 def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
@@ -1078,38 +843,32 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, binary_cross_entropy, input, target, weight, reduction, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(binary_cross_entropy, input, target, weight, reduction, out=out)
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("binary_cross_entropy", "weight", weight)
-    node = None
-    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if input_edge is not None or target_edge is not None:
-            node = nodes.BinaryCrossEntropyBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.kept = (
-                save(input),
-                save(target) if input_edge else None,
-                save(weight) if weight is not None else None,
-            )
-    try:
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("binary_cross_entropy", "weight", weight)
+        node = None
+        if (input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if input_edge is not None or target_edge is not None:
+                node = nodes.BinaryCrossEntropyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.kept = (
+                    save(input),
+                    save(target) if input_edge else None,
+                    save(weight) if weight is not None else None,
+                )
         return wrap(
             _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, binary_cross_entropy, (binary_cross_entropy,), (input, target, weight, reduction), {}
-        ) from None
+        return failed(error, binary_cross_entropy, input, target, weight, reduction, out=out)
 
 
 def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
@@ -1119,33 +878,22 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("binary_cross_entropy", input, target, out)
-    try:
+        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("binary_cross_entropy", input, target, out)
         adopt_result(
             out,
             _binary_cross_entropy_kernels[type(input_array)](
                 input_array, target_array, weight_array, reduction, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, binary_cross_entropy_out, (binary_cross_entropy_out,), (input, target, weight, reduction), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_binary_cross_entropy_backward_kernels = kernel_table("binary_cross_entropy_backward")
+        return failed(error, binary_cross_entropy_out, input, target, weight, reduction, out=out)
 
 
 def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=0, *, out=None):
@@ -1157,36 +905,30 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("binary_cross_entropy_backward", "weight", weight)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if grad_output_edge is not None or input_edge is not None or target_edge is not None:
-            node = nodes.BinaryCrossEntropyBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.kept = (
-                save(grad_output) if (input_edge or target_edge) else None,
-                save(input),
-                save(target) if (grad_output_edge or input_edge) else None,
-                save(weight) if weight is not None else None,
-            )
-    try:
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("binary_cross_entropy_backward", "weight", weight)
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if grad_output_edge is not None or input_edge is not None or target_edge is not None:
+                node = nodes.BinaryCrossEntropyBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.kept = (
+                    save(grad_output) if (input_edge or target_edge) else None,
+                    save(input),
+                    save(target) if (grad_output_edge or input_edge) else None,
+                    save(weight) if weight is not None else None,
+                )
         return wrap(
             _binary_cross_entropy_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, weight_array, reduction
@@ -1194,13 +936,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            binary_cross_entropy_backward,
-            (binary_cross_entropy_backward,),
-            (grad_output, input, target, weight, reduction),
-            {},
-        ) from None
+        return failed(error, binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
 
 
 def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=0, *, out):
@@ -1210,45 +946,28 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
-        )
-    if (
-        grad_output._mt_edge is not None
-        or input._mt_edge is not None
-        or target._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
-    try:
+        if (
+            grad_output._mt_edge is not None
+            or input._mt_edge is not None
+            or target._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
         adopt_result(
             out,
             _binary_cross_entropy_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            binary_cross_entropy_backward_out,
-            (binary_cross_entropy_backward_out,),
-            (grad_output, input, target, weight, reduction),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_binary_cross_entropy_with_logits_kernels = kernel_table("binary_cross_entropy_with_logits")
+        return failed(error, binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
@@ -1258,35 +977,31 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    try:
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         pos_weight_array = None if pos_weight is None else pos_weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if weight is not None and weight._mt_edge is not None:
-        check_constant("binary_cross_entropy_with_logits", "weight", weight)
-    if pos_weight is not None and pos_weight._mt_edge is not None:
-        check_constant("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
-    node = None
-    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        target_edge = target._mt_edge or edge_of(target)
-        if input_edge is not None or target_edge is not None:
-            node = nodes.BinaryCrossEntropyWithLogitsBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None)
-            node.reduction = reduction
-            node.kept = (
-                save(pos_weight) if pos_weight is not None else None,
-                save(input),
-                save(target) if input_edge else None,
-                save(weight) if weight is not None else None,
-            )
-    try:
+        if weight is not None and weight._mt_edge is not None:
+            check_constant("binary_cross_entropy_with_logits", "weight", weight)
+        if pos_weight is not None and pos_weight._mt_edge is not None:
+            check_constant("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
+        node = None
+        if (input._mt_edge is not None or target._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            target_edge = target._mt_edge or edge_of(target)
+            if input_edge is not None or target_edge is not None:
+                node = nodes.BinaryCrossEntropyWithLogitsBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, target_edge or None)
+                node.reduction = reduction
+                node.kept = (
+                    save(pos_weight) if pos_weight is not None else None,
+                    save(input),
+                    save(target) if input_edge else None,
+                    save(weight) if weight is not None else None,
+                )
         return wrap(
             _binary_cross_entropy_with_logits_kernels[type(input_array)](
                 input_array, target_array, weight_array, pos_weight_array, reduction
@@ -1294,16 +1009,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            binary_cross_entropy_with_logits,
-            (binary_cross_entropy_with_logits,),
-            (input, target, weight, pos_weight, reduction),
-            {},
-        ) from None
-
-
-__ctc_loss_default_kernels = kernel_table("_ctc_loss")
+        return failed(error, binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
 
 
 def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -1319,43 +1025,29 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
             blank = int_of(blank, "_ctc_loss", "blank", 5)
         if zero_infinity is not False and zero_infinity is not True:
             zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    try:
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
-        )
-    node = None
-    if (
-        log_probs._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := log_probs._mt_edge or edge_of(log_probs)) is not None
-    ):
-        node = nodes.CtcLossBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.input_lengths = input_lengths
-        node.target_lengths = target_lengths
-        node.blank = blank
-        node.zero_infinity = zero_infinity
-        node.kept = (save(log_probs), save(targets))
-    try:
+        node = None
+        if (edge := log_probs._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(log_probs)) is not None:
+                node = nodes.CtcLossBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.input_lengths = input_lengths
+                node.target_lengths = target_lengths
+                node.blank = blank
+                node.zero_infinity = zero_infinity
+                node.kept = (save(log_probs), save(targets))
         result0_array, result1_array = __ctc_loss_default_kernels[type(log_probs_array)](
             log_probs_array, targets_array, input_lengths, target_lengths, blank, zero_infinity
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save_output(node, result0), save(result1))
-    return result0, result1
-
-
-__ctc_loss_Tensor_kernels = kernel_table("_ctc_loss.Tensor")
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save_output(node, result0), save(result1))
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
 
 
 def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -1367,40 +1059,29 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
             blank = int_of(blank, "_ctc_loss", "blank", 5)
         if zero_infinity is not False and zero_infinity is not True:
             zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    try:
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
         input_lengths_array = input_lengths._mt_array
         target_lengths_array = target_lengths._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
-        )
-    node = None
-    if (
-        log_probs._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := log_probs._mt_edge or edge_of(log_probs)) is not None
-    ):
-        node = nodes.CtcLossBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.blank = blank
-        node.zero_infinity = zero_infinity
-        node.kept = (save(input_lengths), save(log_probs), save(target_lengths), save(targets))
-    try:
+        node = None
+        if (edge := log_probs._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(log_probs)) is not None:
+                node = nodes.CtcLossBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.blank = blank
+                node.zero_infinity = zero_infinity
+                node.kept = (save(input_lengths), save(log_probs), save(target_lengths), save(targets))
         result0_array, result1_array = __ctc_loss_Tensor_kernels[type(log_probs_array)](
             log_probs_array, targets_array, input_lengths_array, target_lengths_array, blank, zero_infinity
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save_output(node, result0), save(result1))
-    return result0, result1
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save_output(node, result0), save(result1))
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
 
 
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -1408,28 +1089,16 @@ def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_i
     _ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)
     _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False)
     """
-    try:
-        if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
-            return _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-        if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
-            return _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _ctc_loss,
-            (_ctc_loss_Tensor, _ctc_loss_default),
-            (log_probs, targets, input_lengths, target_lengths, blank, zero_infinity),
-            {},
-        ) from None
+    if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
+        return _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
+        return _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     return raise_no_overload(
         _ctc_loss,
         (_ctc_loss_Tensor, _ctc_loss_default),
         (log_probs, targets, input_lengths, target_lengths, blank, zero_infinity),
         {},
     )
-
-
-__ctc_loss_backward_default_kernels = kernel_table("_ctc_loss_backward")
 
 
 def _ctc_loss_backward_default(
@@ -1460,66 +1129,37 @@ def _ctc_loss_backward_default(
             blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
         if zero_infinity is not False and zero_infinity is not True:
             zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _ctc_loss_backward_default,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
-    try:
         grad_array = grad._mt_array
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
         neg_log_likelihood_array = neg_log_likelihood._mt_array
         log_alpha_array = log_alpha._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _ctc_loss_backward_default,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
-    node = None
-    if (
-        grad._mt_edge is not None
-        or log_probs._mt_edge is not None
-        or neg_log_likelihood._mt_edge is not None
-        or log_alpha._mt_edge is not None
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_edge = grad._mt_edge or edge_of(grad)
-        log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
-        neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
-        log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
+        node = None
         if (
-            grad_edge is not None
-            or log_probs_edge is not None
-            or neg_log_likelihood_edge is not None
-            or log_alpha_edge is not None
-        ):
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (
-                grad_edge or None,
-                log_probs_edge or None,
-                neg_log_likelihood_edge or None,
-                log_alpha_edge or None,
-            )
-            node.op = "aten::_ctc_loss_backward"
-    try:
+            grad._mt_edge is not None
+            or log_probs._mt_edge is not None
+            or neg_log_likelihood._mt_edge is not None
+            or log_alpha._mt_edge is not None
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            grad_edge = grad._mt_edge or edge_of(grad)
+            log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
+            neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
+            log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
+            if (
+                grad_edge is not None
+                or log_probs_edge is not None
+                or neg_log_likelihood_edge is not None
+                or log_alpha_edge is not None
+            ):
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (
+                    grad_edge or None,
+                    log_probs_edge or None,
+                    neg_log_likelihood_edge or None,
+                    log_alpha_edge or None,
+                )
+                node.op = "aten::_ctc_loss_backward"
         return wrap(
             __ctc_loss_backward_default_kernels[type(grad_array)](
                 grad_array,
@@ -1534,11 +1174,20 @@ def _ctc_loss_backward_default(
             ),
             node,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__ctc_loss_backward_Tensor_kernels = kernel_table("_ctc_loss_backward.Tensor")
+    except CALL_ERRORS as error:
+        return failed(
+            error,
+            _ctc_loss_backward_default,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
 
 
 def _ctc_loss_backward_Tensor(
@@ -1572,21 +1221,6 @@ def _ctc_loss_backward_Tensor(
             blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
         if zero_infinity is not False and zero_infinity is not True:
             zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _ctc_loss_backward_Tensor,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
-    try:
         grad_array = grad._mt_array
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
@@ -1594,46 +1228,32 @@ def _ctc_loss_backward_Tensor(
         target_lengths_array = target_lengths._mt_array
         neg_log_likelihood_array = neg_log_likelihood._mt_array
         log_alpha_array = log_alpha._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _ctc_loss_backward_Tensor,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
-    node = None
-    if (
-        grad._mt_edge is not None
-        or log_probs._mt_edge is not None
-        or neg_log_likelihood._mt_edge is not None
-        or log_alpha._mt_edge is not None
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_edge = grad._mt_edge or edge_of(grad)
-        log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
-        neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
-        log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
+        node = None
         if (
-            grad_edge is not None
-            or log_probs_edge is not None
-            or neg_log_likelihood_edge is not None
-            or log_alpha_edge is not None
-        ):
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (
-                grad_edge or None,
-                log_probs_edge or None,
-                neg_log_likelihood_edge or None,
-                log_alpha_edge or None,
-            )
-            node.op = "aten::_ctc_loss_backward"
-    try:
+            grad._mt_edge is not None
+            or log_probs._mt_edge is not None
+            or neg_log_likelihood._mt_edge is not None
+            or log_alpha._mt_edge is not None
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            grad_edge = grad._mt_edge or edge_of(grad)
+            log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
+            neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
+            log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
+            if (
+                grad_edge is not None
+                or log_probs_edge is not None
+                or neg_log_likelihood_edge is not None
+                or log_alpha_edge is not None
+            ):
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (
+                    grad_edge or None,
+                    log_probs_edge or None,
+                    neg_log_likelihood_edge or None,
+                    log_alpha_edge or None,
+                )
+                node.op = "aten::_ctc_loss_backward"
         return wrap(
             __ctc_loss_backward_Tensor_kernels[type(grad_array)](
                 grad_array,
@@ -1648,8 +1268,20 @@ def _ctc_loss_backward_Tensor(
             ),
             node,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(
+            error,
+            _ctc_loss_backward_Tensor,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
 
 
 def _ctc_loss_backward(
@@ -1659,49 +1291,14 @@ def _ctc_loss_backward(
     _ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
     _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False)
     """
-    try:
-        if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
-            return _ctc_loss_backward_Tensor(
-                grad,
-                log_probs,
-                targets,
-                input_lengths,
-                target_lengths,
-                neg_log_likelihood,
-                log_alpha,
-                blank,
-                zero_infinity,
-            )
-        if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
-            return _ctc_loss_backward_default(
-                grad,
-                log_probs,
-                targets,
-                input_lengths,
-                target_lengths,
-                neg_log_likelihood,
-                log_alpha,
-                blank,
-                zero_infinity,
-            )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _ctc_loss_backward,
-            (_ctc_loss_backward_Tensor, _ctc_loss_backward_default),
-            (
-                grad,
-                log_probs,
-                targets,
-                input_lengths,
-                target_lengths,
-                neg_log_likelihood,
-                log_alpha,
-                blank,
-                zero_infinity,
-            ),
-            {},
-        ) from None
+    if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
+        return _ctc_loss_backward_Tensor(
+            grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
+        )
+    if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
+        return _ctc_loss_backward_default(
+            grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
+        )
     return raise_no_overload(
         _ctc_loss_backward,
         (_ctc_loss_backward_Tensor, _ctc_loss_backward_default),
@@ -1717,14 +1314,8 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
             ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     try:
-        if not isinstance(log_probs, Tensor):
-            return raise_bad_argument(
-                ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-            )
-        if not isinstance(targets, Tensor):
-            return raise_bad_argument(
-                ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-            )
+        if not (isinstance(log_probs, Tensor) and isinstance(targets, Tensor)):
+            raise NotATensor
         if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
             input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
         if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
@@ -1735,22 +1326,13 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
             reduction = int_of(reduction, "ctc_loss", "reduction", 6)
         if zero_infinity is not False and zero_infinity is not True:
             zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
-    try:
         return composite_ctc.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            ctc_loss_IntList,
-            (ctc_loss_IntList,),
-            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
-            {},
-        ) from None
+        return failed(
+            error, ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
 
 
 def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
@@ -1758,44 +1340,26 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
     if state.interceptors and intercepts(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
     try:
-        if not isinstance(log_probs, Tensor):
-            return raise_bad_argument(
-                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-            )
-        if not isinstance(targets, Tensor):
-            return raise_bad_argument(
-                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-            )
-        if not isinstance(input_lengths, Tensor):
-            return raise_bad_argument(
-                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-            )
-        if not isinstance(target_lengths, Tensor):
-            return raise_bad_argument(
-                ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-            )
+        if not (
+            isinstance(log_probs, Tensor)
+            and isinstance(targets, Tensor)
+            and isinstance(input_lengths, Tensor)
+            and isinstance(target_lengths, Tensor)
+        ):
+            raise NotATensor
         if type(blank) is not int or not -(2**63) <= blank < 2**63:
             blank = int_of(blank, "ctc_loss", "blank", 5)
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "ctc_loss", "reduction", 6)
         if zero_infinity is not False and zero_infinity is not True:
             zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
-    try:
         return composite_ctc.ctc_loss_tensor(
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            ctc_loss_Tensor,
-            (ctc_loss_Tensor,),
-            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
-            {},
-        ) from None
+        return failed(
+            error, ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
@@ -1803,19 +1367,10 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
     ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)
     """
-    try:
-        if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
-            return ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
-        if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
-            return ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            ctc_loss,
-            (ctc_loss_Tensor, ctc_loss_IntList),
-            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
-            {},
-        ) from None
+    if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
+        return ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
+        return ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
     return raise_no_overload(
         ctc_loss,
         (ctc_loss_Tensor, ctc_loss_IntList),
@@ -1829,22 +1384,15 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     if state.interceptors and intercepts(hinge_embedding_loss, input, target):
         return call(hinge_embedding_loss, input, target, margin, reduction)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
+        if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(margin) is not float:
             margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hinge_embedding_loss, input, target, margin, reduction)
-    try:
         return composite_pair_losses.hinge_embedding_loss(input, target, margin, reduction)
     except CALL_ERRORS as error:
-        raise explained(
-            error, hinge_embedding_loss, (hinge_embedding_loss,), (input, target, margin, reduction), {}
-        ) from None
+        return failed(error, hinge_embedding_loss, input, target, margin, reduction)
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
@@ -1852,24 +1400,15 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     if state.interceptors and intercepts(margin_ranking_loss, input1, input2, target):
         return call(margin_ranking_loss, input1, input2, target, margin, reduction)
     try:
-        if not isinstance(input1, Tensor):
-            return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
-        if not isinstance(input2, Tensor):
-            return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+        if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(margin) is not float:
             margin = float_of(margin, "margin_ranking_loss", "margin", 4)
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "margin_ranking_loss", "reduction", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, margin_ranking_loss, input1, input2, target, margin, reduction)
-    try:
         return composite_pair_losses.margin_ranking_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
-        raise explained(
-            error, margin_ranking_loss, (margin_ranking_loss,), (input1, input2, target, margin, reduction), {}
-        ) from None
+        return failed(error, margin_ranking_loss, input1, input2, target, margin, reduction)
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
@@ -1877,24 +1416,15 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     if state.interceptors and intercepts(cosine_embedding_loss, input1, input2, target):
         return call(cosine_embedding_loss, input1, input2, target, margin, reduction)
     try:
-        if not isinstance(input1, Tensor):
-            return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
-        if not isinstance(input2, Tensor):
-            return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+        if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(margin) is not float:
             margin = float_of(margin, "cosine_embedding_loss", "margin", 4)
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "cosine_embedding_loss", "reduction", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cosine_embedding_loss, input1, input2, target, margin, reduction)
-    try:
         return composite_pair_losses.cosine_embedding_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
-        raise explained(
-            error, cosine_embedding_loss, (cosine_embedding_loss,), (input1, input2, target, margin, reduction), {}
-        ) from None
+        return failed(error, cosine_embedding_loss, input1, input2, target, margin, reduction)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=0):
@@ -1902,12 +1432,8 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
     if state.interceptors and intercepts(triplet_margin_loss, anchor, positive, negative):
         return call(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
     try:
-        if not isinstance(anchor, Tensor):
-            return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-        if not isinstance(positive, Tensor):
-            return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-        if not isinstance(negative, Tensor):
-            return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+        if not (isinstance(anchor, Tensor) and isinstance(positive, Tensor) and isinstance(negative, Tensor)):
+            raise NotATensor
         if type(margin) is not float:
             margin = float_of(margin, "triplet_margin_loss", "margin", 4)
         if type(p) is not float:
@@ -1918,18 +1444,9 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
             swap = bool_of(swap, "triplet_margin_loss", "swap", 7)
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "triplet_margin_loss", "reduction", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
-    try:
         return composite_pair_losses.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            triplet_margin_loss,
-            (triplet_margin_loss,),
-            (anchor, positive, negative, margin, p, eps, swap, reduction),
-            {},
-        ) from None
+        return failed(error, triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
 
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
@@ -1937,10 +1454,8 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     if state.interceptors and intercepts(poisson_nll_loss, input, target):
         return call(poisson_nll_loss, input, target, log_input, full, eps, reduction)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
+        if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if log_input is not False and log_input is not True:
             log_input = bool_of(log_input, "poisson_nll_loss", "log_input", 3)
         if full is not False and full is not True:
@@ -1949,14 +1464,9 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
             eps = float_of(eps, "poisson_nll_loss", "eps", 5)
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, poisson_nll_loss, input, target, log_input, full, eps, reduction)
-    try:
         return composite_pair_losses.poisson_nll_loss(input, target, log_input, full, eps, reduction)
     except CALL_ERRORS as error:
-        raise explained(
-            error, poisson_nll_loss, (poisson_nll_loss,), (input, target, log_input, full, eps, reduction), {}
-        ) from None
+        return failed(error, poisson_nll_loss, input, target, log_input, full, eps, reduction)
 
 
 def kl_div(input, target, reduction=0, *, log_target=False):
@@ -1964,17 +1474,12 @@ def kl_div(input, target, reduction=0, *, log_target=False):
     if state.interceptors and intercepts(kl_div, input, target):
         return call(kl_div, input, target, reduction, log_target=log_target)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
-        if not isinstance(target, Tensor):
-            return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
+        if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+            raise NotATensor
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "kl_div", "reduction", 3)
         if log_target is not False and log_target is not True:
             log_target = bool_of(log_target, "kl_div", "log_target")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, kl_div, input, target, reduction, log_target=log_target)
-    try:
         return composite_loss.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:
-        raise explained(error, kl_div, (kl_div,), (input, target, reduction), {}) from None
+        return failed(error, kl_div, input, target, reduction, log_target=log_target)

@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import normalization as nodes
 from mindtorch._support.errors import wrong_length
 from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
@@ -24,24 +24,23 @@ from mindtorch.composite.normalization import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
     ints_of,
     overload_for,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _native_batch_norm_kernels = kernel_table("native_batch_norm")
+_native_batch_norm_backward_kernels = kernel_table("native_batch_norm_backward")
+_native_layer_norm_kernels = kernel_table("native_layer_norm")
+_native_layer_norm_backward_kernels = kernel_table("native_layer_norm_backward")
 
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
@@ -57,57 +56,49 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
             momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
         if type(eps) is not float:
             eps = float_of(eps, "native_batch_norm", "eps", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
-        )
-    try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
         bias_array = None if bias is None else bias._mt_array
         running_mean_array = None if running_mean is None else running_mean._mt_array
         running_var_array = None if running_var is None else running_var._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
-        )
-    if running_mean is not None and running_mean._mt_edge is not None:
-        check_constant("native_batch_norm", "running_mean", running_mean)
-    if running_var is not None and running_var._mt_edge is not None:
-        check_constant("native_batch_norm", "running_var", running_var)
-    node = None
-    if (
-        input._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-        or (bias is not None and bias._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge is not None or weight_edge is not None or bias_edge is not None:
-            node = nodes.NativeBatchNormBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
-            node.training = training
-            node.eps = eps
-            node.kept = (
-                save(input),
-                save(running_mean) if running_mean is not None else None,
-                save(running_var) if running_var is not None else None,
-                save(weight) if weight is not None else None,
-            )
-    try:
+        if running_mean is not None and running_mean._mt_edge is not None:
+            check_constant("native_batch_norm", "running_mean", running_mean)
+        if running_var is not None and running_var._mt_edge is not None:
+            check_constant("native_batch_norm", "running_var", running_var)
+        node = None
+        if (
+            input._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+            or (bias is not None and bias._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
+            if input_edge is not None or weight_edge is not None or bias_edge is not None:
+                node = nodes.NativeBatchNormBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
+                node.training = training
+                node.eps = eps
+                node.kept = (
+                    save(input),
+                    save(running_mean) if running_mean is not None else None,
+                    save(running_var) if running_var is not None else None,
+                    save(weight) if weight is not None else None,
+                )
         result0_array, result1_array, result2_array = _native_batch_norm_kernels[type(input_array)](
             input_array, weight_array, bias_array, running_mean_array, running_var_array, training, momentum, eps
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    result2 = wrap(result2_array)
-    if node is not None:
-        node.kept += (save(result1), save(result2))
-    return result0, result1, result2
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        result2 = wrap(result2_array)
+        if node is not None:
+            node.kept += (save(result1), save(result2))
+        return result0, result1, result2
+    except CALL_ERRORS as error:
+        return failed(
+            error, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+        )
 
 
 def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
@@ -124,11 +115,31 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         if type(eps) is not float:
             eps = float_of(eps, "native_batch_norm", "eps", 8)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+            raise NotATensor
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        bias_array = None if bias is None else bias._mt_array
+        running_mean_array = None if running_mean is None else running_mean._mt_array
+        running_var_array = None if running_var is None else running_var._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
+        refuse_grad("native_batch_norm", input, weight, bias, *out)
+        arrays = _native_batch_norm_kernels[type(input_array)](
+            input_array,
+            weight_array,
+            bias_array,
+            running_mean_array,
+            running_var_array,
+            training,
+            momentum,
+            eps,
+            out=out_arrays,
+        )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             native_batch_norm_out,
             input,
@@ -141,39 +152,6 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
             eps,
             out=out,
         )
-    try:
-        input_array = input._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        bias_array = None if bias is None else bias._mt_array
-        running_mean_array = None if running_mean is None else running_mean._mt_array
-        running_var_array = None if running_var is None else running_var._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(
-            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
-        )
-    refuse_grad("native_batch_norm", input, weight, bias, *out)
-    try:
-        arrays = _native_batch_norm_kernels[type(input_array)](
-            input_array,
-            weight_array,
-            bias_array,
-            running_mean_array,
-            running_var_array,
-            training,
-            momentum,
-            eps,
-            out=out_arrays,
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_native_batch_norm_backward_kernels = kernel_table("native_batch_norm_backward")
 
 
 def native_batch_norm_backward(
@@ -203,8 +181,63 @@ def native_batch_norm_backward(
             eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        grad_out_array = grad_out._mt_array
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        running_mean_array = None if running_mean is None else running_mean._mt_array
+        running_var_array = None if running_var is None else running_var._mt_array
+        save_mean_array = None if save_mean is None else save_mean._mt_array
+        save_invstd_array = None if save_invstd is None else save_invstd._mt_array
+        if running_mean is not None and running_mean._mt_edge is not None:
+            check_constant("native_batch_norm_backward", "running_mean", running_mean)
+        if running_var is not None and running_var._mt_edge is not None:
+            check_constant("native_batch_norm_backward", "running_var", running_var)
+        if save_mean is not None and save_mean._mt_edge is not None:
+            check_constant("native_batch_norm_backward", "save_mean", save_mean)
+        if save_invstd is not None and save_invstd._mt_edge is not None:
+            check_constant("native_batch_norm_backward", "save_invstd", save_invstd)
+        node = None
+        if (
+            grad_out._mt_edge is not None
+            or input._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if grad_out_edge is not None or input_edge is not None or weight_edge is not None:
+                node = nodes.NativeBatchNormBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
+                node.train = train
+                node.eps = eps
+                node.kept = (
+                    save(grad_out),
+                    save(input),
+                    save(running_mean) if running_mean is not None else None,
+                    save(running_var) if running_var is not None else None,
+                    save(save_invstd) if save_invstd is not None else None,
+                    save(save_mean) if save_mean is not None else None,
+                    save(weight) if weight is not None else None,
+                )
+        result0_array, result1_array, result2_array = _native_batch_norm_backward_kernels[type(grad_out_array)](
+            grad_out_array,
+            input_array,
+            weight_array,
+            running_mean_array,
+            running_var_array,
+            save_mean_array,
+            save_invstd_array,
+            train,
+            eps,
+            output_mask,
+        )
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        result2 = wrap_output(result2_array, node, 2)
+        return result0, result1, result2
+    except CALL_ERRORS as error:
+        return failed(
             error,
             native_batch_norm_backward,
             grad_out,
@@ -218,79 +251,6 @@ def native_batch_norm_backward(
             eps,
             output_mask,
         )
-    try:
-        grad_out_array = grad_out._mt_array
-        input_array = input._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        running_mean_array = None if running_mean is None else running_mean._mt_array
-        running_var_array = None if running_var is None else running_var._mt_array
-        save_mean_array = None if save_mean is None else save_mean._mt_array
-        save_invstd_array = None if save_invstd is None else save_invstd._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            native_batch_norm_backward,
-            grad_out,
-            input,
-            weight,
-            running_mean,
-            running_var,
-            save_mean,
-            save_invstd,
-            train,
-            eps,
-            output_mask,
-        )
-    if running_mean is not None and running_mean._mt_edge is not None:
-        check_constant("native_batch_norm_backward", "running_mean", running_mean)
-    if running_var is not None and running_var._mt_edge is not None:
-        check_constant("native_batch_norm_backward", "running_var", running_var)
-    if save_mean is not None and save_mean._mt_edge is not None:
-        check_constant("native_batch_norm_backward", "save_mean", save_mean)
-    if save_invstd is not None and save_invstd._mt_edge is not None:
-        check_constant("native_batch_norm_backward", "save_invstd", save_invstd)
-    node = None
-    if (
-        grad_out._mt_edge is not None
-        or input._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if grad_out_edge is not None or input_edge is not None or weight_edge is not None:
-            node = nodes.NativeBatchNormBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
-            node.train = train
-            node.eps = eps
-            node.kept = (
-                save(grad_out),
-                save(input),
-                save(running_mean) if running_mean is not None else None,
-                save(running_var) if running_var is not None else None,
-                save(save_invstd) if save_invstd is not None else None,
-                save(save_mean) if save_mean is not None else None,
-                save(weight) if weight is not None else None,
-            )
-    try:
-        result0_array, result1_array, result2_array = _native_batch_norm_backward_kernels[type(grad_out_array)](
-            grad_out_array,
-            input_array,
-            weight_array,
-            running_mean_array,
-            running_var_array,
-            save_mean_array,
-            save_invstd_array,
-            train,
-            eps,
-            output_mask,
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    result2 = wrap_output(result2_array, node, 2)
-    return result0, result1, result2
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
@@ -298,26 +258,14 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     if state.interceptors and intercepts(batch_norm, input, weight, bias, running_mean, running_var):
         return call(batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-            )
-        if running_mean is not None and not isinstance(running_mean, Tensor):
-            return raise_bad_argument(
-                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-            )
-        if running_var is not None and not isinstance(running_var, Tensor):
-            return raise_bad_argument(
-                batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+            and (running_mean is None or isinstance(running_mean, Tensor))
+            and (running_var is None or isinstance(running_var, Tensor))
+        ):
+            raise NotATensor
         if training is not False and training is not True:
             training = bool_of(training, "batch_norm", "training", 6)
         if type(momentum) is not float:
@@ -326,16 +274,13 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
             eps = float_of(eps, "batch_norm", "eps", 8)
         if cudnn_enabled is not False and cudnn_enabled is not True:
             cudnn_enabled = bool_of(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_normalization.batch_norm(
+            input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error, batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
         )
-    return composite_normalization.batch_norm(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-    )
-
-
-_native_layer_norm_kernels = kernel_table("native_layer_norm")
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
@@ -347,50 +292,39 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
             normalized_shape = ints_of(normalized_shape, "native_layer_norm", "normalized_shape", 2)
         if type(eps) is not float:
             eps = float_of(eps, "native_layer_norm", "eps", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, native_layer_norm, input, normalized_shape, weight, bias, eps)
-    try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
         bias_array = None if bias is None else bias._mt_array
-    except AttributeError:
-        return raise_bad_argument(native_layer_norm, input, normalized_shape, weight, bias, eps)
-    node = None
-    if (
-        input._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-        or (bias is not None and bias._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge is not None or weight_edge is not None or bias_edge is not None:
-            node = nodes.NativeLayerNormBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
-            node.normalized_shape = normalized_shape
-            node.kept = (
-                save(bias) if bias is not None else None,
-                save(input),
-                save(weight) if weight is not None else None,
-            )
-    try:
+        node = None
+        if (
+            input._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+            or (bias is not None and bias._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
+            if input_edge is not None or weight_edge is not None or bias_edge is not None:
+                node = nodes.NativeLayerNormBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
+                node.normalized_shape = normalized_shape
+                node.kept = (
+                    save(bias) if bias is not None else None,
+                    save(input),
+                    save(weight) if weight is not None else None,
+                )
         result0_array, result1_array, result2_array = _native_layer_norm_kernels[type(input_array)](
             input_array, normalized_shape, weight_array, bias_array, eps
         )
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        result2 = wrap(result2_array)
+        if node is not None:
+            node.kept += (save(result1), save(result2))
+        return result0, result1, result2
     except CALL_ERRORS as error:
-        raise explained(
-            error, native_layer_norm, (native_layer_norm,), (input, normalized_shape, weight, bias, eps), {}
-        ) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    result2 = wrap(result2_array)
-    if node is not None:
-        node.kept += (save(result1), save(result2))
-    return result0, result1, result2
-
-
-_native_layer_norm_backward_kernels = kernel_table("native_layer_norm_backward")
+        return failed(error, native_layer_norm, input, normalized_shape, weight, bias, eps)
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
@@ -404,62 +338,48 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
             normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
-        )
-    try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
         mean_array = mean._mt_array
         rstd_array = rstd._mt_array
         weight_array = None if weight is None else weight._mt_array
         bias_array = None if bias is None else bias._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
-        )
-    if mean._mt_edge is not None:
-        check_constant("native_layer_norm_backward", "mean", mean)
-    if rstd._mt_edge is not None:
-        check_constant("native_layer_norm_backward", "rstd", rstd)
-    node = None
-    if (
-        grad_out._mt_edge is not None
-        or input._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if grad_out_edge is not None or input_edge is not None or weight_edge is not None:
-            node = nodes.NativeLayerNormBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
-            node.normalized_shape = normalized_shape
-            node.kept = (
-                save(grad_out),
-                save(input),
-                save(mean),
-                save(rstd),
-                save(weight) if weight is not None else None,
-            )
-    try:
+        if mean._mt_edge is not None:
+            check_constant("native_layer_norm_backward", "mean", mean)
+        if rstd._mt_edge is not None:
+            check_constant("native_layer_norm_backward", "rstd", rstd)
+        node = None
+        if (
+            grad_out._mt_edge is not None
+            or input._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if grad_out_edge is not None or input_edge is not None or weight_edge is not None:
+                node = nodes.NativeLayerNormBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
+                node.normalized_shape = normalized_shape
+                node.kept = (
+                    save(grad_out),
+                    save(input),
+                    save(mean),
+                    save(rstd),
+                    save(weight) if weight is not None else None,
+                )
         result0_array, result1_array, result2_array = _native_layer_norm_backward_kernels[type(grad_out_array)](
             grad_out_array, input_array, normalized_shape, mean_array, rstd_array, weight_array, bias_array, output_mask
         )
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        result2 = wrap_output(result2_array, node, 2)
+        return result0, result1, result2
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            native_layer_norm_backward,
-            (native_layer_norm_backward,),
-            (grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask),
-            {},
-        ) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    result2 = wrap_output(result2_array, node, 2)
-    return result0, result1, result2
+        return failed(
+            error, native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+        )
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
@@ -467,26 +387,21 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     if state.interceptors and intercepts(layer_norm, input, weight, bias):
         return call(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
             normalized_shape = ints_of(normalized_shape, "layer_norm", "normalized_shape", 2)
         if type(eps) is not float:
             eps = float_of(eps, "layer_norm", "eps", 5)
         if cudnn_enable is not False and cudnn_enable is not True:
             cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-    try:
         return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     except CALL_ERRORS as error:
-        raise explained(
-            error, layer_norm, (layer_norm,), (input, normalized_shape, weight, bias, eps, cudnn_enable), {}
-        ) from None
+        return failed(error, layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
 
 
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
@@ -496,71 +411,14 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
             instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                instance_norm,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                use_input_stats,
-                momentum,
-                eps,
-                cudnn_enabled,
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                instance_norm,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                use_input_stats,
-                momentum,
-                eps,
-                cudnn_enabled,
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                instance_norm,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                use_input_stats,
-                momentum,
-                eps,
-                cudnn_enabled,
-            )
-        if running_mean is not None and not isinstance(running_mean, Tensor):
-            return raise_bad_argument(
-                instance_norm,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                use_input_stats,
-                momentum,
-                eps,
-                cudnn_enabled,
-            )
-        if running_var is not None and not isinstance(running_var, Tensor):
-            return raise_bad_argument(
-                instance_norm,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                use_input_stats,
-                momentum,
-                eps,
-                cudnn_enabled,
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+            and (running_mean is None or isinstance(running_mean, Tensor))
+            and (running_var is None or isinstance(running_var, Tensor))
+        ):
+            raise NotATensor
         if use_input_stats is not False and use_input_stats is not True:
             use_input_stats = bool_of(use_input_stats, "instance_norm", "use_input_stats", 6)
         if type(momentum) is not float:
@@ -569,8 +427,11 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
             eps = float_of(eps, "instance_norm", "eps", 8)
         if cudnn_enabled is not False and cudnn_enabled is not True:
             cudnn_enabled = bool_of(cudnn_enabled, "instance_norm", "cudnn_enabled", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_normalization.instance_norm(
+            input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             instance_norm,
             input,
@@ -583,9 +444,6 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
             eps,
             cudnn_enabled,
         )
-    return composite_normalization.instance_norm(
-        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-    )
 
 
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
@@ -593,12 +451,12 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     if state.interceptors and intercepts(native_group_norm, input, weight, bias):
         return call(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(N) is not int or not -(2**63) <= N < 2**63:
             N = index_of(N, "native_group_norm", "N", 4)
         if type(C) is not int or not -(2**63) <= C < 2**63:
@@ -609,52 +467,47 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
             group = int_of(group, "native_group_norm", "group", 7)
         if type(eps) is not float:
             eps = float_of(eps, "native_group_norm", "eps", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-    node = None
-    if (
-        (
-            input._mt_edge is not None
-            or (weight is not None and weight._mt_edge is not None)
-            or (bias is not None and bias._mt_edge is not None)
-        )
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, weight, bias))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge is not None or weight_edge is not None or bias_edge is not None:
-            node = nodes.NativeGroupNormBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
-            node.N = N
-            node.C = C
-            node.HxW = HxW
-            node.group = group
-            node.kept = (save(input), save(weight) if weight is not None else None)
-    if node is not None:
-        result0, result1, result2 = recorded_outputs(
-            node,
-            (True, True, True),
-            composite_native_norms.native_group_norm,
-            input,
-            weight,
-            bias,
-            N,
-            C,
-            HxW,
-            group,
-            eps,
-        )
-        node.kept += (save_output(node, result1), save_output(node, result2))
-        return (result0, result1, result2)
-    try:
+        node = None
+        if (
+            (
+                input._mt_edge is not None
+                or (weight is not None and weight._mt_edge is not None)
+                or (bias is not None and bias._mt_edge is not None)
+            )
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, weight, bias))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
+            if input_edge is not None or weight_edge is not None or bias_edge is not None:
+                node = nodes.NativeGroupNormBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
+                node.N = N
+                node.C = C
+                node.HxW = HxW
+                node.group = group
+                node.kept = (save(input), save(weight) if weight is not None else None)
+        if node is not None:
+            result0, result1, result2 = recorded_outputs(
+                node,
+                (True, True, True),
+                composite_native_norms.native_group_norm,
+                input,
+                weight,
+                bias,
+                N,
+                C,
+                HxW,
+                group,
+                eps,
+            )
+            node.kept += (save_output(node, result1), save_output(node, result2))
+            return (result0, result1, result2)
         return composite_native_norms.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     except CALL_ERRORS as error:
-        raise explained(
-            error, native_group_norm, (native_group_norm,), (input, weight, bias, N, C, HxW, group, eps), {}
-        ) from None
+        return failed(error, native_group_norm, input, weight, bias, N, C, HxW, group, eps)
 
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
@@ -662,26 +515,14 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
     if state.interceptors and intercepts(native_group_norm_backward, grad_out, input, mean, rstd, weight):
         return call(native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
     try:
-        if not isinstance(grad_out, Tensor):
-            return raise_bad_argument(
-                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-            )
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-            )
-        if not isinstance(mean, Tensor):
-            return raise_bad_argument(
-                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-            )
-        if not isinstance(rstd, Tensor):
-            return raise_bad_argument(
-                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-            )
+        if not (
+            isinstance(grad_out, Tensor)
+            and isinstance(input, Tensor)
+            and isinstance(mean, Tensor)
+            and isinstance(rstd, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+        ):
+            raise NotATensor
         if type(N) is not int or not -(2**63) <= N < 2**63:
             N = index_of(N, "native_group_norm_backward", "N", 6)
         if type(C) is not int or not -(2**63) <= C < 2**63:
@@ -692,22 +533,13 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
             group = int_of(group, "native_group_norm_backward", "group", 9)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
-    try:
         return composite_native_norms.native_group_norm_backward(
             grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            native_group_norm_backward,
-            (native_group_norm_backward,),
-            (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask),
-            {},
-        ) from None
+        return failed(
+            error, native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
 
 
 def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_var, training, momentum, eps):
@@ -719,74 +551,27 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
             _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_default,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                training,
-                momentum,
-                eps,
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_default,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                training,
-                momentum,
-                eps,
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_default,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                training,
-                momentum,
-                eps,
-            )
-        if not isinstance(running_mean, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_default,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                training,
-                momentum,
-                eps,
-            )
-        if not isinstance(running_var, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_default,
-                input,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                training,
-                momentum,
-                eps,
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+            and isinstance(running_mean, Tensor)
+            and isinstance(running_var, Tensor)
+        ):
+            raise NotATensor
         if training is not False and training is not True:
             training = bool_of(training, "_native_batch_norm_legit", "training", 6)
         if type(momentum) is not float:
             momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
         if type(eps) is not float:
             eps = float_of(eps, "_native_batch_norm_legit", "eps", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if running_mean._mt_edge is not None:
+            check_constant("_native_batch_norm_legit", "running_mean", running_mean)
+        if running_var._mt_edge is not None:
+            check_constant("_native_batch_norm_legit", "running_var", running_var)
+        return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _native_batch_norm_legit_default,
             input,
@@ -798,11 +583,6 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
             momentum,
             eps,
         )
-    if running_mean._mt_edge is not None:
-        check_constant("_native_batch_norm_legit", "running_mean", running_mean)
-    if running_var._mt_edge is not None:
-        check_constant("_native_batch_norm_legit", "running_var", running_var)
-    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
 def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
@@ -810,21 +590,21 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
     if state.interceptors and intercepts(_native_batch_norm_legit_no_stats, input, weight, bias):
         return call(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if training is not False and training is not True:
             training = bool_of(training, "_native_batch_norm_legit", "training", 4)
         if type(momentum) is not float:
             momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
         if type(eps) is not float:
             eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-    return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
+        return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
+    except CALL_ERRORS as error:
+        return failed(error, _native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
 
 
 def _native_batch_norm_legit(*args, **kwargs):
@@ -846,37 +626,27 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
     if state.interceptors and intercepts(_batch_norm_with_update, input, weight, bias, running_mean, running_var):
         return call(_batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if not isinstance(running_mean, Tensor):
-            return raise_bad_argument(
-                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if not isinstance(running_var, Tensor):
-            return raise_bad_argument(
-                _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+            and isinstance(running_mean, Tensor)
+            and isinstance(running_var, Tensor)
+        ):
+            raise NotATensor
         if type(momentum) is not float:
             momentum = float_of(momentum, "_batch_norm_with_update", "momentum", 6)
         if type(eps) is not float:
             eps = float_of(eps, "_batch_norm_with_update", "eps", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
-    if running_mean._mt_edge is not None:
-        check_constant("_batch_norm_with_update", "running_mean", running_mean)
-    if running_var._mt_edge is not None:
-        check_constant("_batch_norm_with_update", "running_var", running_var)
-    return composite_native_norms.batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)
+        if running_mean._mt_edge is not None:
+            check_constant("_batch_norm_with_update", "running_mean", running_mean)
+        if running_var._mt_edge is not None:
+            check_constant("_batch_norm_with_update", "running_var", running_var)
+        return composite_native_norms.batch_norm_with_update(
+            input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    except CALL_ERRORS as error:
+        return failed(error, _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
 
 
 def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
@@ -886,35 +656,23 @@ def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, runn
     ):
         return call(_native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if not isinstance(running_mean, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-            )
-        if not isinstance(running_var, Tensor):
-            return raise_bad_argument(
-                _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+            and isinstance(running_mean, Tensor)
+            and isinstance(running_var, Tensor)
+        ):
+            raise NotATensor
         if type(momentum) is not float:
             momentum = float_of(momentum, "_native_batch_norm_legit_no_training", "momentum", 6)
         if type(eps) is not float:
             eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    except CALL_ERRORS as error:
+        return failed(
             error, _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
         )
-    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 def norm_except_dim(v, pow=2, dim=0, *, axis=None):
@@ -925,17 +683,14 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
         return call(norm_except_dim, v, pow, dim)
     try:
         if not isinstance(v, Tensor):
-            return raise_bad_argument(norm_except_dim, v, pow, dim)
+            raise NotATensor
         if type(pow) is not int or not -(2**63) <= pow < 2**63:
             pow = int_of(pow, "norm_except_dim", "pow", 2)
         if type(dim) is not int:
             dim = int_of(dim, "norm_except_dim", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_except_dim, v, pow, dim)
-    try:
         return composite_native_norms.norm_except_dim(v, pow, dim)
     except CALL_ERRORS as error:
-        raise explained(error, norm_except_dim, (norm_except_dim,), (v, pow, dim), {}) from None
+        return failed(error, norm_except_dim, v, pow, dim)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
@@ -943,26 +698,21 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
     if state.interceptors and intercepts(group_norm, input, weight, bias):
         return call(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+        if not (
+            isinstance(input, Tensor)
+            and (weight is None or isinstance(weight, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+        ):
+            raise NotATensor
         if type(num_groups) is not int or not -(2**63) <= num_groups < 2**63:
             num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
         if type(eps) is not float:
             eps = float_of(eps, "group_norm", "eps", 5)
         if cudnn_enabled is not False and cudnn_enabled is not True:
             cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-    try:
         return composite_normalization.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
     except CALL_ERRORS as error:
-        raise explained(
-            error, group_norm, (group_norm,), (input, num_groups, weight, bias, eps, cudnn_enabled), {}
-        ) from None
+        return failed(error, group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -970,17 +720,12 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if state.interceptors and intercepts(rms_norm, input, weight):
         return call(rms_norm, input, normalized_shape, weight, eps)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
+        if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
+            raise NotATensor
         if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
             normalized_shape = ints_of(normalized_shape, "rms_norm", "normalized_shape", 2)
         if eps is not None and type(eps) is not float:
             eps = float_of(eps, "rms_norm", "eps", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rms_norm, input, normalized_shape, weight, eps)
-    try:
         return composite_normalization.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
-        raise explained(error, rms_norm, (rms_norm,), (input, normalized_shape, weight, eps), {}) from None
+        return failed(error, rms_norm, input, normalized_shape, weight, eps)

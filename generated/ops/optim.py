@@ -11,9 +11,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written
-from mindtorch.dispatch.arguments.conversions import ARGUMENT_ERRORS, float_of, raise_bad_argument, refused
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 __adamw_step__kernels = kernel_table("_adamw_step_")
@@ -47,8 +46,42 @@ def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr,
             weight_decay = float_of(weight_decay, "_adamw_step_", "weight_decay", 10)
         if type(eps) is not float:
             eps = float_of(eps, "_adamw_step_", "eps", 11)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        exp_avg_array = exp_avg._mt_array
+        exp_avg_sq_array = exp_avg_sq._mt_array
+        max_exp_avg_sq_array = None if max_exp_avg_sq is None else max_exp_avg_sq._mt_array
+        gradient_array = gradient._mt_array
+        step_array = step._mt_array
+        if (
+            (
+                input._mt_edge is not None
+                or exp_avg._mt_edge is not None
+                or exp_avg_sq._mt_edge is not None
+                or (max_exp_avg_sq is not None and max_exp_avg_sq._mt_edge is not None)
+                or gradient._mt_edge is not None
+                or step._mt_edge is not None
+            )
+            and thread.grad_enabled
+            and edges_of((input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step))
+        ):
+            check_inplace(input)
+        __adamw_step__kernels[type(input_array)](
+            input_array,
+            exp_avg_array,
+            exp_avg_sq_array,
+            max_exp_avg_sq_array,
+            gradient_array,
+            step_array,
+            lr,
+            beta1,
+            beta2,
+            weight_decay,
+            eps,
+        )
+        mark_written(input)
+        return input
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _adamw_step_,
             input,
@@ -63,56 +96,3 @@ def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr,
             weight_decay,
             eps,
         )
-    try:
-        input_array = input._mt_array
-        exp_avg_array = exp_avg._mt_array
-        exp_avg_sq_array = exp_avg_sq._mt_array
-        max_exp_avg_sq_array = None if max_exp_avg_sq is None else max_exp_avg_sq._mt_array
-        gradient_array = gradient._mt_array
-        step_array = step._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _adamw_step_,
-            input,
-            exp_avg,
-            exp_avg_sq,
-            max_exp_avg_sq,
-            gradient,
-            step,
-            lr,
-            beta1,
-            beta2,
-            weight_decay,
-            eps,
-        )
-    if (
-        (
-            input._mt_edge is not None
-            or exp_avg._mt_edge is not None
-            or exp_avg_sq._mt_edge is not None
-            or (max_exp_avg_sq is not None and max_exp_avg_sq._mt_edge is not None)
-            or gradient._mt_edge is not None
-            or step._mt_edge is not None
-        )
-        and thread.grad_enabled
-        and edges_of((input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step))
-    ):
-        check_inplace(input)
-    try:
-        __adamw_step__kernels[type(input_array)](
-            input_array,
-            exp_avg_array,
-            exp_avg_sq_array,
-            max_exp_avg_sq_array,
-            gradient_array,
-            step_array,
-            lr,
-            beta1,
-            beta2,
-            weight_decay,
-            eps,
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    return input

@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import padding as nodes
 from mindtorch.autograd._engine.history import edge_of, mark_written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
@@ -19,13 +19,10 @@ from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.padding import padding as composite_padding
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
-    explained,
+    failed,
     float_of,
     ints_of,
-    raise_bad_argument,
-    refused,
     scalar_of,
     sized_ints_of,
     str_of,
@@ -34,6 +31,18 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 
 _constant_pad_nd_kernels = kernel_table("constant_pad_nd")
+_reflection_pad1d_kernels = kernel_table("reflection_pad1d")
+_reflection_pad1d_backward_kernels = kernel_table("reflection_pad1d_backward")
+_reflection_pad2d_kernels = kernel_table("reflection_pad2d")
+_reflection_pad2d_backward_kernels = kernel_table("reflection_pad2d_backward")
+_reflection_pad3d_kernels = kernel_table("reflection_pad3d")
+_reflection_pad3d_backward_kernels = kernel_table("reflection_pad3d_backward")
+_replication_pad1d_kernels = kernel_table("replication_pad1d")
+_replication_pad1d_backward_kernels = kernel_table("replication_pad1d_backward")
+_replication_pad2d_kernels = kernel_table("replication_pad2d")
+_replication_pad2d_backward_kernels = kernel_table("replication_pad2d_backward")
+_replication_pad3d_kernels = kernel_table("replication_pad3d")
+_replication_pad3d_backward_kernels = kernel_table("replication_pad3d_backward")
 
 
 def constant_pad_nd(input, pad, value=0):
@@ -45,26 +54,17 @@ def constant_pad_nd(input, pad, value=0):
             pad = ints_of(pad, "constant_pad_nd", "pad", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "constant_pad_nd", "value", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, constant_pad_nd, input, pad, value)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(constant_pad_nd, input, pad, value)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ConstantPadNdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.pad = pad
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ConstantPadNdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.pad = pad
         return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
     except CALL_ERRORS as error:
-        raise explained(error, constant_pad_nd, (constant_pad_nd,), (input, pad, value), {}) from None
+        return failed(error, constant_pad_nd, input, pad, value)
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -73,25 +73,19 @@ def pad(input, pad, mode="constant", value=None):
         return call(_pad, input, pad, mode, value)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_pad, input, pad, mode, value)
+            raise NotATensor
         if type(pad) is not tuple or pad and type(pad[0]) is not int:
             pad = ints_of(pad, "pad", "pad", 2)
         if type(mode) is not str:
             mode = str_of(mode, "pad", "mode", 3)
         if value is not None and type(value) is not float:
             value = float_of(value, "pad", "value", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _pad, input, pad, mode, value)
-    try:
         return composite_padding.pad(input, pad, mode, value)
     except CALL_ERRORS as error:
-        raise explained(error, _pad, (_pad,), (input, pad, mode, value), {}) from None
+        return failed(error, _pad, input, pad, mode, value)
 
 
 _pad = pad
-
-
-_reflection_pad1d_kernels = kernel_table("reflection_pad1d")
 
 
 def reflection_pad1d(input, padding, *, out=None):
@@ -105,27 +99,18 @@ def reflection_pad1d(input, padding, *, out=None):
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad1d, input, padding, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad1d, input, padding, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReflectionPad1DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding = padding
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReflectionPad1DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding = padding
+                node.kept = (save(input),)
         return wrap(_reflection_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        raise explained(error, reflection_pad1d, (reflection_pad1d,), (input, padding), {}) from None
+        return failed(error, reflection_pad1d, input, padding, out=out)
 
 
 def reflection_pad1d_out(input, padding, *, out):
@@ -137,24 +122,15 @@ def reflection_pad1d_out(input, padding, *, out):
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad1d_out, input, padding, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad1d_out, input, padding, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("reflection_pad1d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("reflection_pad1d", input, out)
         adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, reflection_pad1d_out, (reflection_pad1d_out,), (input, padding), {}) from None
-    mark_written(out)
-    return out
-
-
-_reflection_pad1d_backward_kernels = kernel_table("reflection_pad1d_backward")
+        return failed(error, reflection_pad1d_out, input, padding, out=out)
 
 
 def reflection_pad1d_backward(grad_output, input, padding):
@@ -166,35 +142,24 @@ def reflection_pad1d_backward(grad_output, input, padding):
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad1d_backward", "padding", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad1d_backward, grad_output, input, padding)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad1d_backward, grad_output, input, padding)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ReflectionPad1DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.padding = padding
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ReflectionPad1DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.padding = padding
         return wrap(
             _reflection_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, reflection_pad1d_backward, (reflection_pad1d_backward,), (grad_output, input, padding), {}
-        ) from None
-
-
-_reflection_pad2d_kernels = kernel_table("reflection_pad2d")
+        return failed(error, reflection_pad1d_backward, grad_output, input, padding)
 
 
 def reflection_pad2d(input, padding):
@@ -206,30 +171,18 @@ def reflection_pad2d(input, padding):
             padding = (padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad2d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad2d, input, padding)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad2d, input, padding)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReflectionPad2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding = padding
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReflectionPad2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding = padding
+                node.kept = (save(input),)
         return wrap(_reflection_pad2d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        raise explained(error, reflection_pad2d, (reflection_pad2d,), (input, padding), {}) from None
-
-
-_reflection_pad2d_backward_kernels = kernel_table("reflection_pad2d_backward")
+        return failed(error, reflection_pad2d, input, padding)
 
 
 def reflection_pad2d_backward(grad_output, input, padding):
@@ -241,35 +194,24 @@ def reflection_pad2d_backward(grad_output, input, padding):
             padding = (padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad2d_backward", "padding", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad2d_backward, grad_output, input, padding)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad2d_backward, grad_output, input, padding)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ReflectionPad2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.padding = padding
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ReflectionPad2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.padding = padding
         return wrap(
             _reflection_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, reflection_pad2d_backward, (reflection_pad2d_backward,), (grad_output, input, padding), {}
-        ) from None
-
-
-_reflection_pad3d_kernels = kernel_table("reflection_pad3d")
+        return failed(error, reflection_pad2d_backward, grad_output, input, padding)
 
 
 def reflection_pad3d(input, padding):
@@ -281,30 +223,18 @@ def reflection_pad3d(input, padding):
             padding = (padding, padding, padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad3d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad3d, input, padding)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad3d, input, padding)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReflectionPad3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding = padding
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReflectionPad3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding = padding
+                node.kept = (save(input),)
         return wrap(_reflection_pad3d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        raise explained(error, reflection_pad3d, (reflection_pad3d,), (input, padding), {}) from None
-
-
-_reflection_pad3d_backward_kernels = kernel_table("reflection_pad3d_backward")
+        return failed(error, reflection_pad3d, input, padding)
 
 
 def reflection_pad3d_backward(grad_output, input, padding):
@@ -316,35 +246,24 @@ def reflection_pad3d_backward(grad_output, input, padding):
             padding = (padding, padding, padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad3d_backward", "padding", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reflection_pad3d_backward, grad_output, input, padding)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(reflection_pad3d_backward, grad_output, input, padding)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ReflectionPad3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.padding = padding
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ReflectionPad3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.padding = padding
         return wrap(
             _reflection_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, reflection_pad3d_backward, (reflection_pad3d_backward,), (grad_output, input, padding), {}
-        ) from None
-
-
-_replication_pad1d_kernels = kernel_table("replication_pad1d")
+        return failed(error, reflection_pad3d_backward, grad_output, input, padding)
 
 
 def replication_pad1d(input, padding, *, out=None):
@@ -358,27 +277,18 @@ def replication_pad1d(input, padding, *, out=None):
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad1d, input, padding, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad1d, input, padding, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReplicationPad1DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding = padding
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReplicationPad1DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding = padding
+                node.kept = (save(input),)
         return wrap(_replication_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        raise explained(error, replication_pad1d, (replication_pad1d,), (input, padding), {}) from None
+        return failed(error, replication_pad1d, input, padding, out=out)
 
 
 def replication_pad1d_out(input, padding, *, out):
@@ -390,24 +300,15 @@ def replication_pad1d_out(input, padding, *, out):
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad1d_out, input, padding, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad1d_out, input, padding, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("replication_pad1d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("replication_pad1d", input, out)
         adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, replication_pad1d_out, (replication_pad1d_out,), (input, padding), {}) from None
-    mark_written(out)
-    return out
-
-
-_replication_pad1d_backward_kernels = kernel_table("replication_pad1d_backward")
+        return failed(error, replication_pad1d_out, input, padding, out=out)
 
 
 def replication_pad1d_backward(grad_output, input, padding):
@@ -419,35 +320,24 @@ def replication_pad1d_backward(grad_output, input, padding):
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad1d_backward", "padding", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad1d_backward, grad_output, input, padding)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad1d_backward, grad_output, input, padding)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ReplicationPad1DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.padding = padding
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ReplicationPad1DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.padding = padding
         return wrap(
             _replication_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, replication_pad1d_backward, (replication_pad1d_backward,), (grad_output, input, padding), {}
-        ) from None
-
-
-_replication_pad2d_kernels = kernel_table("replication_pad2d")
+        return failed(error, replication_pad1d_backward, grad_output, input, padding)
 
 
 def replication_pad2d(input, padding):
@@ -459,30 +349,18 @@ def replication_pad2d(input, padding):
             padding = (padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad2d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad2d, input, padding)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad2d, input, padding)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReplicationPad2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding = padding
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReplicationPad2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding = padding
+                node.kept = (save(input),)
         return wrap(_replication_pad2d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        raise explained(error, replication_pad2d, (replication_pad2d,), (input, padding), {}) from None
-
-
-_replication_pad2d_backward_kernels = kernel_table("replication_pad2d_backward")
+        return failed(error, replication_pad2d, input, padding)
 
 
 def replication_pad2d_backward(grad_output, input, padding):
@@ -494,35 +372,24 @@ def replication_pad2d_backward(grad_output, input, padding):
             padding = (padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad2d_backward", "padding", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad2d_backward, grad_output, input, padding)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad2d_backward, grad_output, input, padding)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ReplicationPad2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.padding = padding
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ReplicationPad2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.padding = padding
         return wrap(
             _replication_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, replication_pad2d_backward, (replication_pad2d_backward,), (grad_output, input, padding), {}
-        ) from None
-
-
-_replication_pad3d_kernels = kernel_table("replication_pad3d")
+        return failed(error, replication_pad2d_backward, grad_output, input, padding)
 
 
 def replication_pad3d(input, padding):
@@ -534,30 +401,18 @@ def replication_pad3d(input, padding):
             padding = (padding, padding, padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad3d", "padding", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad3d, input, padding)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad3d, input, padding)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReplicationPad3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.padding = padding
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReplicationPad3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.padding = padding
+                node.kept = (save(input),)
         return wrap(_replication_pad3d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        raise explained(error, replication_pad3d, (replication_pad3d,), (input, padding), {}) from None
-
-
-_replication_pad3d_backward_kernels = kernel_table("replication_pad3d_backward")
+        return failed(error, replication_pad3d, input, padding)
 
 
 def replication_pad3d_backward(grad_output, input, padding):
@@ -569,29 +424,21 @@ def replication_pad3d_backward(grad_output, input, padding):
             padding = (padding, padding, padding, padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad3d_backward", "padding", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, replication_pad3d_backward, grad_output, input, padding)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(replication_pad3d_backward, grad_output, input, padding)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.ReplicationPad3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.padding = padding
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.ReplicationPad3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.padding = padding
         return wrap(
             _replication_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, replication_pad3d_backward, (replication_pad3d_backward,), (grad_output, input, padding), {}
-        ) from None
+        return failed(error, replication_pad3d_backward, grad_output, input, padding)

@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase, refuse_complex
@@ -22,21 +22,60 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.pointwise import pointwise as composite_pointwise
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
-    explained,
+    failed,
     float_of,
     int_of,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _angle_kernels = kernel_table("angle")
+__conj_physical_kernels = kernel_table("_conj_physical")
+_exp_kernels = kernel_table("exp")
+_expm1_kernels = kernel_table("expm1")
+_exp2_kernels = kernel_table("exp2")
+_log_kernels = kernel_table("log")
+_log2_kernels = kernel_table("log2")
+_log10_kernels = kernel_table("log10")
+_log1p_kernels = kernel_table("log1p")
+_sin_kernels = kernel_table("sin")
+_cos_kernels = kernel_table("cos")
+_tan_kernels = kernel_table("tan")
+_asin_kernels = kernel_table("asin")
+_acos_kernels = kernel_table("acos")
+_atan_kernels = kernel_table("atan")
+_sinh_kernels = kernel_table("sinh")
+_cosh_kernels = kernel_table("cosh")
+_asinh_kernels = kernel_table("asinh")
+_acosh_kernels = kernel_table("acosh")
+_atanh_kernels = kernel_table("atanh")
+_sinc_kernels = kernel_table("sinc")
+_deg2rad_kernels = kernel_table("deg2rad")
+_rad2deg_kernels = kernel_table("rad2deg")
+_tanh_kernels = kernel_table("tanh")
+_tanh_backward_kernels = kernel_table("tanh_backward")
+_floor_kernels = kernel_table("floor")
+_ceil_kernels = kernel_table("ceil")
+_round_default_kernels = kernel_table("round")
+_round_decimals_kernels = kernel_table("round.decimals")
+_trunc_kernels = kernel_table("trunc")
+_frac_kernels = kernel_table("frac")
+_atan2_kernels = kernel_table("atan2")
+_hypot_kernels = kernel_table("hypot")
+_copysign_Tensor_kernels = kernel_table("copysign.Tensor")
+_copysign_Scalar_kernels = kernel_table("copysign.Scalar")
+_nextafter_kernels = kernel_table("nextafter")
+_logaddexp_kernels = kernel_table("logaddexp")
+_logaddexp2_kernels = kernel_table("logaddexp2")
+_heaviside_kernels = kernel_table("heaviside")
+_ldexp_kernels = kernel_table("ldexp.Tensor")
+_frexp_kernels = kernel_table("frexp.Tensor")
+_logit_kernels = kernel_table("logit")
+_nan_to_num_kernels = kernel_table("nan_to_num")
 
 
 def angle(input, *, out=None):
@@ -47,22 +86,16 @@ def angle(input, *, out=None):
         return angle_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(angle, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AngleBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AngleBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(_angle_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, angle, input, out=out)
 
 
 def angle_out(input, *, out):
@@ -72,19 +105,13 @@ def angle_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(angle_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("angle", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("angle", input, out)
         adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-__conj_physical_kernels = kernel_table("_conj_physical")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, angle_out, input, out=out)
 
 
 def _conj_physical(input):
@@ -93,22 +120,16 @@ def _conj_physical(input):
         return call(_conj_physical, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_conj_physical, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ConjPhysicalBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ConjPhysicalBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _conj_physical, input)
 
 
 def conj_physical(input, *, out=None):
@@ -135,16 +156,11 @@ def conj_physical_out(input, *, out):
     """conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(conj_physical_out, input, out):
         return call(conj_physical_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(conj_physical_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(conj_physical_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("conj_physical", input, out)
     return composite_pointwise.conj_physical_out(input, out=out)
-
-
-_exp_kernels = kernel_table("exp")
 
 
 def exp(input, *, out=None):
@@ -155,25 +171,19 @@ def exp(input, *, out=None):
         return exp_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(exp, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ExpBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ExpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, exp, input, out=out)
 
 
 def exp_(input):
@@ -182,27 +192,21 @@ def exp_(input):
         return call(exp_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(exp_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ExpBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ExpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _exp_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, exp_, input)
 
 
 def exp_out(input, *, out):
@@ -212,19 +216,13 @@ def exp_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(exp_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("exp", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("exp", input, out)
         adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_expm1_kernels = kernel_table("expm1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, exp_out, input, out=out)
 
 
 def expm1(input, *, out=None):
@@ -235,25 +233,19 @@ def expm1(input, *, out=None):
         return expm1_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(expm1, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Expm1Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Expm1Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, expm1, input, out=out)
 
 
 def expm1_(input):
@@ -262,27 +254,21 @@ def expm1_(input):
         return call(expm1_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(expm1_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Expm1Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Expm1Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _expm1_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, expm1_, input)
 
 
 def expm1_out(input, *, out):
@@ -292,19 +278,13 @@ def expm1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(expm1_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("expm1", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("expm1", input, out)
         adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_exp2_kernels = kernel_table("exp2")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, expm1_out, input, out=out)
 
 
 def exp2(input, *, out=None):
@@ -315,25 +295,19 @@ def exp2(input, *, out=None):
         return exp2_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(exp2, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Exp2Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Exp2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, exp2, input, out=out)
 
 
 def exp2_(input):
@@ -342,27 +316,21 @@ def exp2_(input):
         return call(exp2_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(exp2_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Exp2Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Exp2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _exp2_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, exp2_, input)
 
 
 def exp2_out(input, *, out):
@@ -372,19 +340,13 @@ def exp2_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(exp2_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("exp2", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("exp2", input, out)
         adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_log_kernels = kernel_table("log")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, exp2_out, input, out=out)
 
 
 def log(input, *, out=None):
@@ -395,23 +357,17 @@ def log(input, *, out=None):
         return log_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LogBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LogBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, log, input, out=out)
 
 
 def log_(input):
@@ -420,27 +376,21 @@ def log_(input):
         return call(log_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LogBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LogBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _log_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, log_, input)
 
 
 def log_out(input, *, out):
@@ -450,19 +400,13 @@ def log_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(log_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("log", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("log", input, out)
         adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_log2_kernels = kernel_table("log2")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, log_out, input, out=out)
 
 
 def log2(input, *, out=None):
@@ -473,23 +417,17 @@ def log2(input, *, out=None):
         return log2_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log2, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Log2Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Log2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, log2, input, out=out)
 
 
 def log2_(input):
@@ -498,27 +436,21 @@ def log2_(input):
         return call(log2_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log2_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Log2Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Log2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _log2_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, log2_, input)
 
 
 def log2_out(input, *, out):
@@ -528,19 +460,13 @@ def log2_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(log2_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("log2", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("log2", input, out)
         adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_log10_kernels = kernel_table("log10")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, log2_out, input, out=out)
 
 
 def log10(input, *, out=None):
@@ -551,23 +477,17 @@ def log10(input, *, out=None):
         return log10_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log10, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Log10Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Log10Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, log10, input, out=out)
 
 
 def log10_(input):
@@ -576,27 +496,21 @@ def log10_(input):
         return call(log10_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log10_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Log10Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Log10Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _log10_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, log10_, input)
 
 
 def log10_out(input, *, out):
@@ -606,19 +520,13 @@ def log10_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(log10_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("log10", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("log10", input, out)
         adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_log1p_kernels = kernel_table("log1p")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, log10_out, input, out=out)
 
 
 def log1p(input, *, out=None):
@@ -629,23 +537,17 @@ def log1p(input, *, out=None):
         return log1p_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log1p, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Log1PBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Log1PBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, log1p, input, out=out)
 
 
 def log1p_(input):
@@ -654,27 +556,21 @@ def log1p_(input):
         return call(log1p_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log1p_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Log1PBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Log1PBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _log1p_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, log1p_, input)
 
 
 def log1p_out(input, *, out):
@@ -684,19 +580,13 @@ def log1p_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(log1p_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("log1p", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("log1p", input, out)
         adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sin_kernels = kernel_table("sin")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, log1p_out, input, out=out)
 
 
 def sin(input, *, out=None):
@@ -707,23 +597,17 @@ def sin(input, *, out=None):
         return sin_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sin, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sin, input, out=out)
 
 
 def sin_(input):
@@ -732,27 +616,21 @@ def sin_(input):
         return call(sin_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sin_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _sin_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sin_, input)
 
 
 def sin_out(input, *, out):
@@ -762,19 +640,13 @@ def sin_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sin_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sin", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sin", input, out)
         adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_cos_kernels = kernel_table("cos")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sin_out, input, out=out)
 
 
 def cos(input, *, out=None):
@@ -785,23 +657,17 @@ def cos(input, *, out=None):
         return cos_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cos, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CosBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CosBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, cos, input, out=out)
 
 
 def cos_(input):
@@ -810,27 +676,21 @@ def cos_(input):
         return call(cos_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cos_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CosBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CosBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _cos_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, cos_, input)
 
 
 def cos_out(input, *, out):
@@ -840,19 +700,13 @@ def cos_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(cos_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cos", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cos", input, out)
         adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_tan_kernels = kernel_table("tan")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, cos_out, input, out=out)
 
 
 def tan(input, *, out=None):
@@ -863,25 +717,19 @@ def tan(input, *, out=None):
         return tan_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(tan, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, tan, input, out=out)
 
 
 def tan_(input):
@@ -890,27 +738,21 @@ def tan_(input):
         return call(tan_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(tan_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _tan_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, tan_, input)
 
 
 def tan_out(input, *, out):
@@ -920,19 +762,13 @@ def tan_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(tan_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("tan", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("tan", input, out)
         adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_asin_kernels = kernel_table("asin")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, tan_out, input, out=out)
 
 
 def asin(input, *, out=None):
@@ -943,23 +779,17 @@ def asin(input, *, out=None):
         return asin_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(asin, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AsinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AsinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, asin, input, out=out)
 
 
 def asin_(input):
@@ -968,27 +798,21 @@ def asin_(input):
         return call(asin_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(asin_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AsinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AsinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _asin_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, asin_, input)
 
 
 def asin_out(input, *, out):
@@ -998,19 +822,13 @@ def asin_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(asin_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("asin", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("asin", input, out)
         adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_acos_kernels = kernel_table("acos")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, asin_out, input, out=out)
 
 
 def acos(input, *, out=None):
@@ -1021,23 +839,17 @@ def acos(input, *, out=None):
         return acos_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(acos, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AcosBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AcosBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, acos, input, out=out)
 
 
 def acos_(input):
@@ -1046,27 +858,21 @@ def acos_(input):
         return call(acos_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(acos_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AcosBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AcosBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _acos_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, acos_, input)
 
 
 def acos_out(input, *, out):
@@ -1076,19 +882,13 @@ def acos_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(acos_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("acos", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("acos", input, out)
         adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_atan_kernels = kernel_table("atan")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, acos_out, input, out=out)
 
 
 def atan(input, *, out=None):
@@ -1099,23 +899,17 @@ def atan(input, *, out=None):
         return atan_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(atan, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AtanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AtanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, atan, input, out=out)
 
 
 def atan_(input):
@@ -1124,27 +918,21 @@ def atan_(input):
         return call(atan_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(atan_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AtanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AtanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _atan_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, atan_, input)
 
 
 def atan_out(input, *, out):
@@ -1154,19 +942,13 @@ def atan_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(atan_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("atan", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("atan", input, out)
         adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sinh_kernels = kernel_table("sinh")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, atan_out, input, out=out)
 
 
 def sinh(input, *, out=None):
@@ -1177,23 +959,17 @@ def sinh(input, *, out=None):
         return sinh_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sinh, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SinhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SinhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sinh, input, out=out)
 
 
 def sinh_(input):
@@ -1202,27 +978,21 @@ def sinh_(input):
         return call(sinh_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sinh_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SinhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SinhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _sinh_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sinh_, input)
 
 
 def sinh_out(input, *, out):
@@ -1232,19 +1002,13 @@ def sinh_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sinh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sinh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sinh", input, out)
         adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_cosh_kernels = kernel_table("cosh")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sinh_out, input, out=out)
 
 
 def cosh(input, *, out=None):
@@ -1255,23 +1019,17 @@ def cosh(input, *, out=None):
         return cosh_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cosh, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CoshBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CoshBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, cosh, input, out=out)
 
 
 def cosh_(input):
@@ -1280,27 +1038,21 @@ def cosh_(input):
         return call(cosh_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cosh_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CoshBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CoshBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _cosh_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, cosh_, input)
 
 
 def cosh_out(input, *, out):
@@ -1310,19 +1062,13 @@ def cosh_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(cosh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cosh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cosh", input, out)
         adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_asinh_kernels = kernel_table("asinh")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, cosh_out, input, out=out)
 
 
 def asinh(input, *, out=None):
@@ -1333,23 +1079,17 @@ def asinh(input, *, out=None):
         return asinh_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(asinh, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AsinhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AsinhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, asinh, input, out=out)
 
 
 def asinh_(input):
@@ -1358,26 +1098,20 @@ def asinh_(input):
         return call(asinh_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(asinh_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AsinhBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AsinhBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _asinh_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, asinh_, input)
 
 
 def asinh_out(input, *, out):
@@ -1387,19 +1121,13 @@ def asinh_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(asinh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("asinh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("asinh", input, out)
         adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_acosh_kernels = kernel_table("acosh")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, asinh_out, input, out=out)
 
 
 def acosh(input, *, out=None):
@@ -1410,23 +1138,17 @@ def acosh(input, *, out=None):
         return acosh_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(acosh, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AcoshBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AcoshBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, acosh, input, out=out)
 
 
 def acosh_(input):
@@ -1435,26 +1157,20 @@ def acosh_(input):
         return call(acosh_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(acosh_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AcoshBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AcoshBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _acosh_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, acosh_, input)
 
 
 def acosh_out(input, *, out):
@@ -1464,19 +1180,13 @@ def acosh_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(acosh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("acosh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("acosh", input, out)
         adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_atanh_kernels = kernel_table("atanh")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, acosh_out, input, out=out)
 
 
 def atanh(input, *, out=None):
@@ -1487,23 +1197,17 @@ def atanh(input, *, out=None):
         return atanh_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(atanh, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AtanhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AtanhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, atanh, input, out=out)
 
 
 def atanh_(input):
@@ -1512,26 +1216,20 @@ def atanh_(input):
         return call(atanh_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(atanh_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AtanhBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AtanhBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _atanh_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, atanh_, input)
 
 
 def atanh_out(input, *, out):
@@ -1541,19 +1239,13 @@ def atanh_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(atanh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("atanh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("atanh", input, out)
         adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_sinc_kernels = kernel_table("sinc")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, atanh_out, input, out=out)
 
 
 def sinc(input, *, out=None):
@@ -1564,23 +1256,17 @@ def sinc(input, *, out=None):
         return sinc_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sinc, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SincBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SincBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sinc, input, out=out)
 
 
 def sinc_(input):
@@ -1589,27 +1275,21 @@ def sinc_(input):
         return call(sinc_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sinc_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SincBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SincBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _sinc_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, sinc_, input)
 
 
 def sinc_out(input, *, out):
@@ -1619,19 +1299,13 @@ def sinc_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sinc_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sinc", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sinc", input, out)
         adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_deg2rad_kernels = kernel_table("deg2rad")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, sinc_out, input, out=out)
 
 
 def deg2rad(input, *, out=None):
@@ -1642,22 +1316,16 @@ def deg2rad(input, *, out=None):
         return deg2rad_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(deg2rad, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Deg2RadBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Deg2RadBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, deg2rad, input, out=out)
 
 
 def deg2rad_(input):
@@ -1666,26 +1334,20 @@ def deg2rad_(input):
         return call(deg2rad_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(deg2rad_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Deg2RadBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Deg2RadBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _deg2rad_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, deg2rad_, input)
 
 
 def deg2rad_out(input, *, out):
@@ -1695,19 +1357,13 @@ def deg2rad_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(deg2rad_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("deg2rad", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("deg2rad", input, out)
         adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_rad2deg_kernels = kernel_table("rad2deg")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, deg2rad_out, input, out=out)
 
 
 def rad2deg(input, *, out=None):
@@ -1718,22 +1374,16 @@ def rad2deg(input, *, out=None):
         return rad2deg_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(rad2deg, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.Rad2DegBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.Rad2DegBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, rad2deg, input, out=out)
 
 
 def rad2deg_(input):
@@ -1742,26 +1392,20 @@ def rad2deg_(input):
         return call(rad2deg_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(rad2deg_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.Rad2DegBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.Rad2DegBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _rad2deg_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, rad2deg_, input)
 
 
 def rad2deg_out(input, *, out):
@@ -1771,19 +1415,13 @@ def rad2deg_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(rad2deg_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("rad2deg", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("rad2deg", input, out)
         adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_tanh_kernels = kernel_table("tanh")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, rad2deg_out, input, out=out)
 
 
 def tanh(input, *, out=None):
@@ -1794,25 +1432,19 @@ def tanh(input, *, out=None):
         return tanh_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(tanh, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TanhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TanhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, tanh, input, out=out)
 
 
 def tanh_(input):
@@ -1821,27 +1453,21 @@ def tanh_(input):
         return call(tanh_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(tanh_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TanhBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TanhBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _tanh_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept = (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept = (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, tanh_, input)
 
 
 def tanh_out(input, *, out):
@@ -1851,19 +1477,13 @@ def tanh_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(tanh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("tanh", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("tanh", input, out)
         adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_tanh_backward_kernels = kernel_table("tanh_backward")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, tanh_out, input, out=out)
 
 
 def tanh_backward(grad_output, output, *, out=None):
@@ -1875,44 +1495,41 @@ def tanh_backward(grad_output, output, *, out=None):
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
-    except AttributeError:
-        return raise_bad_argument(tanh_backward, grad_output, output, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge is not None or output_edge is not None:
-            node = nodes.TanhBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, output_edge or None)
-            node.kept = (save(grad_output) if output_edge else None, save(output))
-    kind = grad_output._mt_kind
-    if kind and kind is output._mt_kind and not state.interceptors:
-        try:
-            array = _tanh_backward_kernels.direct(grad_output_array, output_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            output_edge = output._mt_edge or edge_of(output)
+            if grad_output_edge is not None or output_edge is not None:
+                node = nodes.TanhBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, output_edge or None)
+                node.kept = (save(grad_output) if output_edge else None, save(output))
+        kind = grad_output._mt_kind
+        if kind and kind is output._mt_kind and not state.interceptors:
+            try:
+                array = _tanh_backward_kernels.direct(grad_output_array, output_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(grad_output, output)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(grad_output, output)
         return wrap(
             _tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, tanh_backward, grad_output, output, out=out)
 
 
 def tanh_backward_out(grad_output, output, *, out):
@@ -1923,21 +1540,15 @@ def tanh_backward_out(grad_output, output, *, out):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
-    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("tanh_backward", grad_output, output, out)
-    try:
+        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("tanh_backward", grad_output, output, out)
         adopt_result(
             out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_floor_kernels = kernel_table("floor")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, tanh_backward_out, grad_output, output, out=out)
 
 
 def floor(input, *, out=None):
@@ -1948,22 +1559,16 @@ def floor(input, *, out=None):
         return floor_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(floor, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FloorBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FloorBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, floor, input, out=out)
 
 
 def floor_(input):
@@ -1972,26 +1577,20 @@ def floor_(input):
         return call(floor_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(floor_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.FloorBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.FloorBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _floor_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, floor_, input)
 
 
 def floor_out(input, *, out):
@@ -2001,19 +1600,13 @@ def floor_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(floor_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("floor", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("floor", input, out)
         adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_ceil_kernels = kernel_table("ceil")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, floor_out, input, out=out)
 
 
 def ceil(input, *, out=None):
@@ -2024,22 +1617,16 @@ def ceil(input, *, out=None):
         return ceil_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(ceil, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CeilBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CeilBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, ceil, input, out=out)
 
 
 def ceil_(input):
@@ -2048,26 +1635,20 @@ def ceil_(input):
         return call(ceil_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(ceil_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CeilBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CeilBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _ceil_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, ceil_, input)
 
 
 def ceil_out(input, *, out):
@@ -2077,19 +1658,13 @@ def ceil_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ceil_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("ceil", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("ceil", input, out)
         adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_round_default_kernels = kernel_table("round")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, ceil_out, input, out=out)
 
 
 def round_default(input, *, out=None):
@@ -2100,22 +1675,16 @@ def round_default(input, *, out=None):
         return round_default_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(round_default, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RoundBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RoundBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, round_default, input, out=out)
 
 
 def round__default(input):
@@ -2124,26 +1693,20 @@ def round__default(input):
         return call(round__default, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(round__default, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RoundBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RoundBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _round_default_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, round__default, input)
 
 
 def round_default_out(input, *, out):
@@ -2153,19 +1716,13 @@ def round_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(round_default_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("round", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("round", input, out)
         adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_round_decimals_kernels = kernel_table("round.decimals")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, round_default_out, input, out=out)
 
 
 def round_decimals(input, *, decimals, out=None):
@@ -2177,26 +1734,17 @@ def round_decimals(input, *, decimals, out=None):
     try:
         if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
             decimals = int_of(decimals, "round", "decimals")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, round_decimals, input, decimals=decimals, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(round_decimals, input, decimals=decimals, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RoundBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RoundBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, round_decimals, input, decimals=decimals, out=out)
 
 
 def round(input, *, out=None, decimals=...):
@@ -2205,14 +1753,9 @@ def round(input, *, out=None, decimals=...):
     round(input, *, out=None)
     round(input, *, decimals, out=None)
     """
-    try:
-        if decimals is not ...:
-            return round_decimals(input, decimals=decimals, out=out)
-        return round_default(input, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, round, (round_default, round_decimals), (input,), {"out": out, "decimals": decimals}
-        ) from None
+    if decimals is not ...:
+        return round_decimals(input, decimals=decimals, out=out)
+    return round_default(input, out=out)
 
 
 def round__decimals(input, *, decimals):
@@ -2222,30 +1765,21 @@ def round__decimals(input, *, decimals):
     try:
         if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
             decimals = int_of(decimals, "round_", "decimals")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, round__decimals, input, decimals=decimals)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(round__decimals, input, decimals=decimals)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RoundBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RoundBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, round__decimals, input, decimals=decimals)
 
 
 def round_(input, *, decimals=...):
@@ -2254,12 +1788,9 @@ def round_(input, *, decimals=...):
     round_(input)
     round_(input, *, decimals)
     """
-    try:
-        if decimals is not ...:
-            return round__decimals(input, decimals=decimals)
-        return round__default(input)
-    except CALL_ERRORS as error:
-        raise explained(error, round_, (round__default, round__decimals), (input,), {"decimals": decimals}) from None
+    if decimals is not ...:
+        return round__decimals(input, decimals=decimals)
+    return round__default(input)
 
 
 def round_decimals_out(input, *, decimals, out):
@@ -2269,24 +1800,15 @@ def round_decimals_out(input, *, decimals, out):
     try:
         if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
             decimals = int_of(decimals, "round", "decimals")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, round_decimals_out, input, decimals=decimals, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("round", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("round", input, out)
         adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, round_decimals_out, (round_decimals_out,), (input,), {"decimals": decimals}) from None
-    mark_written(out)
-    return out
-
-
-_trunc_kernels = kernel_table("trunc")
+        return failed(error, round_decimals_out, input, decimals=decimals, out=out)
 
 
 def trunc(input, *, out=None):
@@ -2297,22 +1819,16 @@ def trunc(input, *, out=None):
         return trunc_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(trunc, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TruncBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TruncBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, trunc, input, out=out)
 
 
 def trunc_(input):
@@ -2321,26 +1837,20 @@ def trunc_(input):
         return call(trunc_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(trunc_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TruncBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TruncBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _trunc_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, trunc_, input)
 
 
 def trunc_out(input, *, out):
@@ -2350,19 +1860,13 @@ def trunc_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(trunc_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("trunc", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("trunc", input, out)
         adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_frac_kernels = kernel_table("frac")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, trunc_out, input, out=out)
 
 
 def frac(input, *, out=None):
@@ -2373,22 +1877,16 @@ def frac(input, *, out=None):
         return frac_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(frac, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FracBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FracBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, frac, input, out=out)
 
 
 def frac_(input):
@@ -2397,26 +1895,20 @@ def frac_(input):
         return call(frac_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(frac_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.FracBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.FracBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _frac_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, frac_, input)
 
 
 def frac_out(input, *, out):
@@ -2426,19 +1918,13 @@ def frac_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(frac_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("frac", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("frac", input, out)
         adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_atan2_kernels = kernel_table("atan2")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, frac_out, input, out=out)
 
 
 def atan2(input, other, *, out=None):
@@ -2450,40 +1936,39 @@ def atan2(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(atan2, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.Atan2Backward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _atan2_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.Atan2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _atan2_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, atan2, input, other, out=out)
 
 
 def atan2_(input, other):
@@ -2493,26 +1978,25 @@ def atan2_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(atan2_, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.Atan2Backward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save_copy(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.Atan2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save_copy(input))
         _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, atan2_, input, other)
 
 
 def atan2_out(input, other, *, out):
@@ -2523,19 +2007,13 @@ def atan2_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(atan2_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("atan2", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("atan2", input, other, out)
         adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_hypot_kernels = kernel_table("hypot")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, atan2_out, input, other, out=out)
 
 
 def hypot(input, other, *, out=None):
@@ -2547,25 +2025,24 @@ def hypot(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(hypot, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.HypotBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save(input) if input_edge else None)
-    kind = common_kind(input, other)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.HypotBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save(input) if input_edge else None)
+        kind = common_kind(input, other)
         result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, hypot, input, other, out=out)
 
 
 def hypot_(input, other):
@@ -2575,27 +2052,26 @@ def hypot_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(hypot_, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.HypotBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save_copy(input) if input_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.HypotBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save_copy(input) if input_edge else None)
         _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, hypot_, input, other)
 
 
 def hypot_out(input, other, *, out):
@@ -2606,19 +2082,13 @@ def hypot_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(hypot_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("hypot", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("hypot", input, other, out)
         adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_copysign_Tensor_kernels = kernel_table("copysign.Tensor")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, hypot_out, input, other, out=out)
 
 
 def copysign_Tensor(input, other, *, out=None):
@@ -2630,27 +2100,26 @@ def copysign_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(copysign_Tensor, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.CopysignBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-            node.other_dtype = other.dtype
-            node.kept = (save(input) if input_edge else None,)
-    kind = common_kind(input, other)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.CopysignBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
+                node.other_dtype = other.dtype
+                node.kept = (save(input) if input_edge else None,)
+        kind = common_kind(input, other)
         result = wrap(_copysign_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, copysign_Tensor, input, other, out=out)
 
 
 def copysign__Tensor(input, other):
@@ -2660,29 +2129,28 @@ def copysign__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(copysign__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.CopysignBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.other_shape = other_array.shape
-            node.other_dtype = other.dtype
-            node.kept = (save_copy(input) if input_edge else None,)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.CopysignBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.other_shape = other_array.shape
+                node.other_dtype = other.dtype
+                node.kept = (save_copy(input) if input_edge else None,)
         _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, copysign__Tensor, input, other)
 
 
 def copysign_Tensor_out(input, other, *, out):
@@ -2693,19 +2161,13 @@ def copysign_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(copysign_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("copysign", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("copysign", input, other, out)
         adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_copysign_Scalar_kernels = kernel_table("copysign.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, copysign_Tensor_out, input, other, out=out)
 
 
 def copysign_Scalar(input, other, *, out=None):
@@ -2717,29 +2179,20 @@ def copysign_Scalar(input, other, *, out=None):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "copysign", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, copysign_Scalar, input, other, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(copysign_Scalar, input, other, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CopysignBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CopysignBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, copysign_Scalar, input, other, out=out)
 
 
 def copysign(input, other, *, out=None):
@@ -2747,13 +2200,10 @@ def copysign(input, other, *, out=None):
     copysign.Scalar(Tensor self, Scalar other) -> Tensor
     copysign(input, other, *, out=None)
     """
-    try:
-        if isinstance(other, Tensor):
-            return copysign_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
-            return copysign_Scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out}) from None
+    if isinstance(other, Tensor):
+        return copysign_Tensor(input, other, out=out)
+    if as_operand(other) is not None:
+        return copysign_Scalar(input, other, out=out)
     return raise_no_overload(copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out})
 
 
@@ -2764,32 +2214,23 @@ def copysign__Scalar(input, other):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "copysign_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, copysign__Scalar, input, other)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(copysign__Scalar, input, other)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CopysignBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CopysignBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, copysign__Scalar, input, other)
 
 
 def copysign_(input, other):
@@ -2797,13 +2238,10 @@ def copysign_(input, other):
     copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     copysign_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return copysign__Tensor(input, other)
-        if as_operand(other) is not None:
-            return copysign__Scalar(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return copysign__Tensor(input, other)
+    if as_operand(other) is not None:
+        return copysign__Scalar(input, other)
     return raise_no_overload(copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {})
 
 
@@ -2814,24 +2252,15 @@ def copysign_Scalar_out(input, other, *, out):
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "copysign", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, copysign_Scalar_out, input, other, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(copysign_Scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("copysign", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("copysign", input, out)
         adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, copysign_Scalar_out, (copysign_Scalar_out,), (input, other), {}) from None
-    mark_written(out)
-    return out
-
-
-_nextafter_kernels = kernel_table("nextafter")
+        return failed(error, copysign_Scalar_out, input, other, out=out)
 
 
 def nextafter(input, other, *, out=None):
@@ -2843,40 +2272,39 @@ def nextafter(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(nextafter, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.NextafterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input) if input_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _nextafter_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.NextafterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input) if input_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _nextafter_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_nextafter_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, nextafter, input, other, out=out)
 
 
 def nextafter_(input, other):
@@ -2886,26 +2314,25 @@ def nextafter_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(nextafter_, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.NextafterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save_copy(input) if input_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.NextafterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save_copy(input) if input_edge else None)
         _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, nextafter_, input, other)
 
 
 def nextafter_out(input, other, *, out):
@@ -2916,19 +2343,13 @@ def nextafter_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(nextafter_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nextafter", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nextafter", input, other, out)
         adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_logaddexp_kernels = kernel_table("logaddexp")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, nextafter_out, input, other, out=out)
 
 
 def logaddexp(input, other, *, out=None):
@@ -2940,40 +2361,39 @@ def logaddexp(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logaddexp, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.LogaddexpBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _logaddexp_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.LogaddexpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _logaddexp_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_logaddexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logaddexp, input, other, out=out)
 
 
 def logaddexp_out(input, other, *, out):
@@ -2984,19 +2404,13 @@ def logaddexp_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logaddexp_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("logaddexp", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("logaddexp", input, other, out)
         adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_logaddexp2_kernels = kernel_table("logaddexp2")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logaddexp_out, input, other, out=out)
 
 
 def logaddexp2(input, other, *, out=None):
@@ -3008,40 +2422,39 @@ def logaddexp2(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(logaddexp2, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.Logaddexp2Backward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _logaddexp2_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.Logaddexp2Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _logaddexp2_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_logaddexp2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logaddexp2, input, other, out=out)
 
 
 def logaddexp2_out(input, other, *, out):
@@ -3052,19 +2465,13 @@ def logaddexp2_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logaddexp2_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("logaddexp2", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("logaddexp2", input, other, out)
         adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_heaviside_kernels = kernel_table("heaviside")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logaddexp2_out, input, other, out=out)
 
 
 def heaviside(input, values, *, out=None):
@@ -3076,40 +2483,39 @@ def heaviside(input, values, *, out=None):
     try:
         input_array = input._mt_array
         values_array = values._mt_array
-    except AttributeError:
-        return raise_bad_argument(heaviside, input, values, out=out)
-    node = None
-    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        values_edge = values._mt_edge or edge_of(values)
-        if input_edge is not None or values_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, values_edge or None)
-            node.op = "aten::heaviside"
-    kind = input._mt_kind
-    if kind and kind is values._mt_kind and not state.interceptors:
-        try:
-            array = _heaviside_kernels.direct(input_array, values_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or values._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            values_edge = values._mt_edge or edge_of(values)
+            if input_edge is not None or values_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, values_edge or None)
+                node.op = "aten::heaviside"
+        kind = input._mt_kind
+        if kind and kind is values._mt_kind and not state.interceptors:
+            try:
+                array = _heaviside_kernels.direct(input_array, values_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, values)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, values)
         return wrap(_heaviside_kernels[kind or type(input_array)](input_array, values_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, heaviside, input, values, out=out)
 
 
 def heaviside_(input, values):
@@ -3119,26 +2525,25 @@ def heaviside_(input, values):
     try:
         input_array = input._mt_array
         values_array = values._mt_array
-    except AttributeError:
-        return raise_bad_argument(heaviside_, input, values)
-    node = None
-    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        values_edge = values._mt_edge or edge_of(values)
-        if input_edge is not None or values_edge is not None:
-            check_inplace(input)
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, values_edge or None)
-            node.op = "aten::heaviside_"
-    try:
+        node = None
+        if (input._mt_edge is not None or values._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            values_edge = values._mt_edge or edge_of(values)
+            if input_edge is not None or values_edge is not None:
+                check_inplace(input)
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, values_edge or None)
+                node.op = "aten::heaviside_"
         _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, heaviside_, input, values)
 
 
 def heaviside_out(input, values, *, out):
@@ -3149,19 +2554,13 @@ def heaviside_out(input, values, *, out):
         input_array = input._mt_array
         values_array = values._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(heaviside_out, input, values, out=out)
-    refuse_unwritable("aten::heaviside", (out,), input, values)
-    try:
+        refuse_unwritable("aten::heaviside", (out,), input, values)
         adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    record_refusal("aten::heaviside", (out,), input, values)
-    return out
-
-
-_ldexp_kernels = kernel_table("ldexp.Tensor")
+        mark_written(out)
+        record_refusal("aten::heaviside", (out,), input, values)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, heaviside_out, input, values, out=out)
 
 
 def ldexp(input, other, *, out=None):
@@ -3173,25 +2572,24 @@ def ldexp(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(ldexp, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.LdexpBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if input_edge else None,)
-    kind = common_kind(input, other)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.LdexpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if input_edge else None,)
+        kind = common_kind(input, other)
         result = wrap(_ldexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, ldexp, input, other, out=out)
 
 
 def ldexp_(input, other):
@@ -3201,27 +2599,26 @@ def ldexp_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(ldexp_, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.LdexpBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if input_edge else None,)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.LdexpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if input_edge else None,)
         _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, ldexp_, input, other)
 
 
 def ldexp_out(input, other, *, out):
@@ -3232,19 +2629,13 @@ def ldexp_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(ldexp_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("ldexp", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("ldexp", input, other, out)
         adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_frexp_kernels = kernel_table("frexp.Tensor")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, ldexp_out, input, other, out=out)
 
 
 def frexp(input, *, out=None):
@@ -3255,51 +2646,39 @@ def frexp(input, *, out=None):
         return frexp_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(frexp, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FrexpBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FrexpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         mantissa_array, exponent_array = _frexp_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mantissa = wrap(mantissa_array, node)
-    exponent = wrap(exponent_array)
-    if node is not None:
-        node.kept = (save(exponent),)
-    return return_types.frexp((mantissa, exponent))
+        mantissa = wrap(mantissa_array, node)
+        exponent = wrap(exponent_array)
+        if node is not None:
+            node.kept = (save(exponent),)
+        return return_types.frexp((mantissa, exponent))
+    except CALL_ERRORS as error:
+        return failed(error, frexp, input, out=out)
 
 
 def frexp_out(input, *, out):
     """frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa, Tensor(b!) exponent)"""
     if state.interceptors and intercepts(frexp_out, input, out):
         return call(frexp_out, input, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(frexp_out, input, out=out)
     try:
+        if type(out) is not list and not isinstance(out, (list, tuple)):
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(frexp_out, input, out=out)
-    refuse_grad("frexp", input, *out)
-    try:
+        refuse_grad("frexp", input, *out)
         arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.frexp_out(out)
-
-
-_logit_kernels = kernel_table("logit")
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.frexp_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, frexp_out, input, out=out)
 
 
 def logit(input, eps=None, *, out=None):
@@ -3311,27 +2690,18 @@ def logit(input, eps=None, *, out=None):
     try:
         if eps is not None and type(eps) is not float:
             eps = float_of(eps, "logit", "eps", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logit, input, eps, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(logit, input, eps, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LogitBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.eps = eps
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LogitBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.eps = eps
+                node.kept = (save(input),)
         return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, logit, input, eps, out=out)
 
 
 def logit_(input, eps=None):
@@ -3341,32 +2711,23 @@ def logit_(input, eps=None):
     try:
         if eps is not None and type(eps) is not float:
             eps = float_of(eps, "logit_", "eps", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logit_, input, eps)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(logit_, input, eps)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LogitBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.eps = eps
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LogitBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.eps = eps
+                node.kept = (save_copy(input),)
         _logit_kernels[type(input_array)](input_array, eps, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, logit_, input, eps)
 
 
 def logit_out(input, eps=None, *, out):
@@ -3376,21 +2737,15 @@ def logit_out(input, eps=None, *, out):
     try:
         if eps is not None and type(eps) is not float:
             eps = float_of(eps, "logit", "eps", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logit_out, input, eps, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logit_out, input, eps, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("logit", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("logit", input, out)
         adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, logit_out, input, eps, out=out)
 
 
 def fix(input, *, out=None):
@@ -3417,9 +2772,7 @@ def fix_out(input, *, out):
     """fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(fix_out, input, out):
         return call(fix_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(fix_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(fix_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fix", input, out)
@@ -3432,9 +2785,7 @@ def arctan2(input, other, *, out=None):
         return call(arctan2, input, other, out=out)
     if out is not None:
         return arctan2_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arctan2, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(arctan2, input, other, out=out)
     return ops.atan2(input, other)
 
@@ -3443,9 +2794,7 @@ def arctan2_(input, other):
     """arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(arctan2_, input, other):
         return call(arctan2_, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arctan2_, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(arctan2_, input, other)
     return input.atan2_(other)
 
@@ -3454,11 +2803,7 @@ def arctan2_out(input, other, *, out):
     """arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arctan2_out, input, other, out):
         return call(arctan2_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arctan2_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(arctan2_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arctan2_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctan2", input, other, out)
@@ -3489,9 +2834,7 @@ def arcsin_out(input, *, out):
     """arcsin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arcsin_out, input, out):
         return call(arcsin_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arcsin_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arcsin_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arcsin", input, out)
@@ -3522,9 +2865,7 @@ def arccos_out(input, *, out):
     """arccos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arccos_out, input, out):
         return call(arccos_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arccos_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arccos_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arccos", input, out)
@@ -3555,9 +2896,7 @@ def arctan_out(input, *, out):
     """arctan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arctan_out, input, out):
         return call(arctan_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arctan_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arctan_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctan", input, out)
@@ -3588,9 +2927,7 @@ def arcsinh_out(input, *, out):
     """arcsinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arcsinh_out, input, out):
         return call(arcsinh_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arcsinh_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arcsinh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arcsinh", input, out)
@@ -3621,9 +2958,7 @@ def arccosh_out(input, *, out):
     """arccosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arccosh_out, input, out):
         return call(arccosh_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arccosh_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arccosh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arccosh", input, out)
@@ -3654,16 +2989,11 @@ def arctanh_out(input, *, out):
     """arctanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arctanh_out, input, out):
         return call(arctanh_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(arctanh_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arctanh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctanh", input, out)
     return ops.atanh(input, out=out)
-
-
-_nan_to_num_kernels = kernel_table("nan_to_num")
 
 
 def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
@@ -3679,29 +3009,20 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
             posinf = float_of(posinf, "nan_to_num", "posinf", 3)
         if neginf is not None and type(neginf) is not float:
             neginf = float_of(neginf, "nan_to_num", "neginf", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nan_to_num, input, nan, posinf, neginf, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nan_to_num, input, nan, posinf, neginf, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NanToNumBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NanToNumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        refuse_complex("nan_to_num", input)
-    return result
+        if node is not None:
+            refuse_complex("nan_to_num", input)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, nan_to_num, input, nan, posinf, neginf, out=out)
 
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
@@ -3715,31 +3036,22 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
             posinf = float_of(posinf, "nan_to_num_", "posinf", 3)
         if neginf is not None and type(neginf) is not float:
             neginf = float_of(neginf, "nan_to_num_", "neginf", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nan_to_num_, input, nan, posinf, neginf)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nan_to_num_, input, nan, posinf, neginf)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.NanToNumBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.NanToNumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, nan_to_num_, input, nan, posinf, neginf)
 
 
 def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
@@ -3753,18 +3065,12 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
             posinf = float_of(posinf, "nan_to_num", "posinf", 3)
         if neginf is not None and type(neginf) is not float:
             neginf = float_of(neginf, "nan_to_num", "neginf", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nan_to_num_out, input, nan, posinf, neginf, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(nan_to_num_out, input, nan, posinf, neginf, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nan_to_num", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nan_to_num", input, out)
         adopt_result(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, nan_to_num_out, input, nan, posinf, neginf, out=out)

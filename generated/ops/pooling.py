@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import pooling as nodes
 from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
@@ -19,19 +19,32 @@ from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.pooling import pooling as composite_pooling
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    bool_of,
-    explained,
-    int_of,
-    raise_bad_argument,
-    refused,
-    sized_ints_of,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
+
+_max_pool2d_with_indices_kernels = kernel_table("max_pool2d_with_indices")
+_max_pool2d_with_indices_backward_kernels = kernel_table("max_pool2d_with_indices_backward")
+_avg_pool2d_kernels = kernel_table("avg_pool2d")
+_avg_pool2d_backward_kernels = kernel_table("avg_pool2d_backward")
+__adaptive_avg_pool2d_kernels = kernel_table("_adaptive_avg_pool2d")
+__adaptive_avg_pool2d_backward_kernels = kernel_table("_adaptive_avg_pool2d_backward")
+_max_pool3d_with_indices_kernels = kernel_table("max_pool3d_with_indices")
+_max_pool3d_with_indices_backward_kernels = kernel_table("max_pool3d_with_indices_backward")
+_avg_pool3d_kernels = kernel_table("avg_pool3d")
+_avg_pool3d_backward_kernels = kernel_table("avg_pool3d_backward")
+__adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")
+__adaptive_avg_pool3d_backward_kernels = kernel_table("_adaptive_avg_pool3d_backward")
+_adaptive_max_pool2d_kernels = kernel_table("adaptive_max_pool2d")
+_adaptive_max_pool2d_backward_kernels = kernel_table("adaptive_max_pool2d_backward")
+_fractional_max_pool2d_kernels = kernel_table("fractional_max_pool2d")
+_fractional_max_pool2d_backward_kernels = kernel_table("fractional_max_pool2d_backward")
+_fractional_max_pool3d_kernels = kernel_table("fractional_max_pool3d")
+_fractional_max_pool3d_backward_kernels = kernel_table("fractional_max_pool3d_backward")
+_adaptive_max_pool3d_kernels = kernel_table("adaptive_max_pool3d")
+_adaptive_max_pool3d_backward_kernels = kernel_table("adaptive_max_pool3d_backward")
+_max_unpool2d_kernels = kernel_table("max_unpool2d")
+_max_unpool3d_kernels = kernel_table("max_unpool3d")
 
 
 def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
@@ -40,7 +53,7 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
         return call(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
+            raise NotATensor
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size)
         elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
@@ -61,17 +74,9 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
             dilation = sized_ints_of(dilation, "max_pool2d", "dilation", 5)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    try:
         return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
-        raise explained(
-            error, max_pool2d, (max_pool2d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
-        ) from None
-
-
-_max_pool2d_with_indices_kernels = kernel_table("max_pool2d_with_indices")
+        return failed(error, max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool2d_with_indices(
@@ -103,46 +108,29 @@ def max_pool2d_with_indices(
             dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaxPool2DWithIndicesBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.stride = stride
-        node.padding = padding
-        node.dilation = dilation
-        node.ceil_mode = ceil_mode
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaxPool2DWithIndicesBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.stride = stride
+                node.padding = padding
+                node.dilation = dilation
+                node.ceil_mode = ceil_mode
+                node.kept = (save(input),)
         result0_array, result1_array = _max_pool2d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode
         )
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            max_pool2d_with_indices,
-            (max_pool2d_with_indices,),
-            (input, kernel_size, stride, padding, dilation, ceil_mode),
-            {},
-        ) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
+        return failed(error, max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
 
 
 def max_pool2d_with_indices_out(
@@ -173,40 +161,21 @@ def max_pool2d_with_indices_out(
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(
-            max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
-    refuse_grad("max_pool2d_with_indices", input, *out)
-    try:
+        refuse_grad("max_pool2d_with_indices", input, *out)
         arrays = _max_pool2d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            max_pool2d_with_indices_out,
-            (max_pool2d_with_indices_out,),
-            (input, kernel_size, stride, padding, dilation, ceil_mode),
-            {},
-        ) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_max_pool2d_with_indices_backward_kernels = kernel_table("max_pool2d_with_indices_backward")
+        return failed(
+            error, max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+        )
 
 
 def max_pool2d_with_indices_backward(
@@ -249,49 +218,20 @@ def max_pool2d_with_indices_backward(
             dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            max_pool2d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            max_pool2d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.MaxPool2DWithIndicesBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(indices) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.MaxPool2DWithIndicesBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(indices) if grad_output_edge else None,)
         return wrap(
             _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
@@ -299,13 +239,19 @@ def max_pool2d_with_indices_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             max_pool2d_with_indices_backward,
-            (max_pool2d_with_indices_backward,),
-            (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices),
-            {},
-        ) from None
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+            out=out,
+        )
 
 
 def max_pool2d_with_indices_backward_out(
@@ -344,41 +290,12 @@ def max_pool2d_with_indices_backward_out(
             dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            max_pool2d_with_indices_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            max_pool2d_with_indices_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
         adopt_result(
             out,
             _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
@@ -393,19 +310,22 @@ def max_pool2d_with_indices_backward_out(
                 out=out_array,
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             max_pool2d_with_indices_backward_out,
-            (max_pool2d_with_indices_backward_out,),
-            (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_avg_pool2d_kernels = kernel_table("avg_pool2d")
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+            out=out,
+        )
 
 
 def avg_pool2d(
@@ -451,8 +371,28 @@ def avg_pool2d(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AvgPool2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.stride = stride
+                node.padding = padding
+                node.ceil_mode = ceil_mode
+                node.count_include_pad = count_include_pad
+                node.divisor_override = divisor_override
+                node.kept = (save(input),)
+        return wrap(
+            _avg_pool2d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             avg_pool2d,
             input,
@@ -464,43 +404,6 @@ def avg_pool2d(
             divisor_override,
             out=out,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AvgPool2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.stride = stride
-        node.padding = padding
-        node.ceil_mode = ceil_mode
-        node.count_include_pad = count_include_pad
-        node.divisor_override = divisor_override
-        node.kept = (save(input),)
-    try:
-        return wrap(
-            _avg_pool2d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-            ),
-            node,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            avg_pool2d,
-            (avg_pool2d,),
-            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
 
 
 def avg_pool2d_out(
@@ -542,8 +445,20 @@ def avg_pool2d_out(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        out_array = out._mt_array
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("avg_pool2d", input, out)
+        adopt_result(
+            out,
+            _avg_pool2d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+            ),
+        )
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             avg_pool2d_out,
             input,
@@ -555,35 +470,6 @@ def avg_pool2d_out(
             divisor_override,
             out=out,
         )
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("avg_pool2d", input, out)
-    try:
-        adopt_result(
-            out,
-            _avg_pool2d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            avg_pool2d_out,
-            (avg_pool2d_out,),
-            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_avg_pool2d_backward_kernels = kernel_table("avg_pool2d_backward")
 
 
 def avg_pool2d_backward(
@@ -628,53 +514,24 @@ def avg_pool2d_backward(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            avg_pool2d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool2d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.AvgPool2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kernel_size = kernel_size
-            node.stride = stride
-            node.padding = padding
-            node.ceil_mode = ceil_mode
-            node.count_include_pad = count_include_pad
-            node.divisor_override = divisor_override
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.AvgPool2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kernel_size = kernel_size
+                node.stride = stride
+                node.padding = padding
+                node.ceil_mode = ceil_mode
+                node.count_include_pad = count_include_pad
+                node.divisor_override = divisor_override
         return wrap(
             _avg_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array,
@@ -689,13 +546,19 @@ def avg_pool2d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             avg_pool2d_backward,
-            (avg_pool2d_backward,),
-            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
 
 
 def avg_pool2d_backward_out(
@@ -736,40 +599,11 @@ def avg_pool2d_backward_out(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            avg_pool2d_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool2d_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("avg_pool2d_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("avg_pool2d_backward", grad_output, input, out)
         adopt_result(
             out,
             _avg_pool2d_backward_kernels[type(grad_output_array)](
@@ -784,16 +618,22 @@ def avg_pool2d_backward_out(
                 out=out_array,
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             avg_pool2d_backward_out,
-            (avg_pool2d_backward_out,),
-            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out,
+        )
 
 
 def adaptive_avg_pool2d(input, output_size, *, out=None):
@@ -804,17 +644,14 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
         return adaptive_avg_pool2d_out(input, output_size, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(adaptive_avg_pool2d, input, output_size, out=out)
+            raise NotATensor
         if type(output_size) is int:
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_avg_pool2d, input, output_size, out=out)
-    try:
         return composite_pooling.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_avg_pool2d, (adaptive_avg_pool2d,), (input, output_size), {}) from None
+        return failed(error, adaptive_avg_pool2d, input, output_size, out=out)
 
 
 def adaptive_avg_pool2d_out(input, output_size, *, out):
@@ -822,22 +659,17 @@ def adaptive_avg_pool2d_out(input, output_size, *, out):
     if state.interceptors and intercepts(adaptive_avg_pool2d_out, input, out):
         return call(adaptive_avg_pool2d_out, input, output_size, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(output_size) is int:
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_avg_pool2d_out, input, output_size, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("adaptive_avg_pool2d", input, out)
-    return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
-
-
-__adaptive_avg_pool2d_kernels = kernel_table("_adaptive_avg_pool2d")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("adaptive_avg_pool2d", input, out)
+        return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, adaptive_avg_pool2d_out, input, output_size, out=out)
 
 
 def _adaptive_avg_pool2d(input, output_size):
@@ -849,29 +681,17 @@ def _adaptive_avg_pool2d(input, output_size):
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_adaptive_avg_pool2d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _adaptive_avg_pool2d, input, output_size)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_adaptive_avg_pool2d, input, output_size)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AdaptiveAvgPool2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AdaptiveAvgPool2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
     except CALL_ERRORS as error:
-        raise explained(error, _adaptive_avg_pool2d, (_adaptive_avg_pool2d,), (input, output_size), {}) from None
-
-
-__adaptive_avg_pool2d_backward_kernels = kernel_table("_adaptive_avg_pool2d_backward")
+        return failed(error, _adaptive_avg_pool2d, input, output_size)
 
 
 def _adaptive_avg_pool2d_backward(grad_output, input):
@@ -881,25 +701,22 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_adaptive_avg_pool2d_backward, grad_output, input)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.AdaptiveAvgPool2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.grad_output_shape = grad_output_array.shape
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.AdaptiveAvgPool2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.grad_output_shape = grad_output_array.shape
         return wrap(
             __adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _adaptive_avg_pool2d_backward, grad_output, input)
 
 
 def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
@@ -908,7 +725,7 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
         return call(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
+            raise NotATensor
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size, kernel_size)
         elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
@@ -929,17 +746,9 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
             dilation = sized_ints_of(dilation, "max_pool3d", "dilation", 5)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    try:
         return ops.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
-        raise explained(
-            error, max_pool3d, (max_pool3d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
-        ) from None
-
-
-_max_pool3d_with_indices_kernels = kernel_table("max_pool3d_with_indices")
+        return failed(error, max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool3d_with_indices(
@@ -971,46 +780,29 @@ def max_pool3d_with_indices(
             dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaxPool3DWithIndicesBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.stride = stride
-        node.padding = padding
-        node.dilation = dilation
-        node.ceil_mode = ceil_mode
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaxPool3DWithIndicesBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.stride = stride
+                node.padding = padding
+                node.dilation = dilation
+                node.ceil_mode = ceil_mode
+                node.kept = (save(input),)
         result0_array, result1_array = _max_pool3d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode
         )
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            max_pool3d_with_indices,
-            (max_pool3d_with_indices,),
-            (input, kernel_size, stride, padding, dilation, ceil_mode),
-            {},
-        ) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
+        return failed(error, max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
 
 
 def max_pool3d_with_indices_out(
@@ -1041,40 +833,21 @@ def max_pool3d_with_indices_out(
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(
-            max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
-    refuse_grad("max_pool3d_with_indices", input, *out)
-    try:
+        refuse_grad("max_pool3d_with_indices", input, *out)
         arrays = _max_pool3d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            max_pool3d_with_indices_out,
-            (max_pool3d_with_indices_out,),
-            (input, kernel_size, stride, padding, dilation, ceil_mode),
-            {},
-        ) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_max_pool3d_with_indices_backward_kernels = kernel_table("max_pool3d_with_indices_backward")
+        return failed(
+            error, max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+        )
 
 
 def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
@@ -1110,47 +883,20 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             dilation = sized_ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            max_pool3d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            max_pool3d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-        )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.MaxPool3DWithIndicesBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(indices) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.MaxPool3DWithIndicesBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(indices) if grad_output_edge else None,)
         return wrap(
             _max_pool3d_with_indices_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
@@ -1158,13 +904,18 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             max_pool3d_with_indices_backward,
-            (max_pool3d_with_indices_backward,),
-            (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices),
-            {},
-        ) from None
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+        )
 
 
 def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
@@ -1173,7 +924,7 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
         return call(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
+            raise NotATensor
         if type(kernel_size) is int:
             kernel_size = (kernel_size,)
         elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
@@ -1194,14 +945,9 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
             dilation = sized_ints_of(dilation, "max_pool1d", "dilation", 5)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
-    try:
         return composite_pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
-        raise explained(
-            error, max_pool1d, (max_pool1d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
-        ) from None
+        return failed(error, max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
@@ -1210,7 +956,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
         return call(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+            raise NotATensor
         if type(kernel_size) is int:
             kernel_size = (kernel_size,)
         elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
@@ -1231,18 +977,9 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
             dilation = sized_ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
-    try:
         return composite_pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            max_pool1d_with_indices,
-            (max_pool1d_with_indices,),
-            (input, kernel_size, stride, padding, dilation, ceil_mode),
-            {},
-        ) from None
+        return failed(error, max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True):
@@ -1251,7 +988,7 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
         return call(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+            raise NotATensor
         if type(kernel_size) is int:
             kernel_size = (kernel_size,)
         elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
@@ -1270,17 +1007,9 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
             ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
         if count_include_pad is not False and count_include_pad is not True:
             count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    try:
         return composite_pooling.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     except CALL_ERRORS as error:
-        raise explained(
-            error, avg_pool1d, (avg_pool1d,), (input, kernel_size, stride, padding, ceil_mode, count_include_pad), {}
-        ) from None
-
-
-_avg_pool3d_kernels = kernel_table("avg_pool3d")
+        return failed(error, avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
 def avg_pool3d(
@@ -1326,8 +1055,28 @@ def avg_pool3d(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AvgPool3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.stride = stride
+                node.padding = padding
+                node.ceil_mode = ceil_mode
+                node.count_include_pad = count_include_pad
+                node.divisor_override = divisor_override
+                node.kept = (save(input),)
+        return wrap(
+            _avg_pool3d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             avg_pool3d,
             input,
@@ -1339,43 +1088,6 @@ def avg_pool3d(
             divisor_override,
             out=out,
         )
-    try:
-        input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AvgPool3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.stride = stride
-        node.padding = padding
-        node.ceil_mode = ceil_mode
-        node.count_include_pad = count_include_pad
-        node.divisor_override = divisor_override
-        node.kept = (save(input),)
-    try:
-        return wrap(
-            _avg_pool3d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-            ),
-            node,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            avg_pool3d,
-            (avg_pool3d,),
-            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
 
 
 def avg_pool3d_out(
@@ -1417,8 +1129,20 @@ def avg_pool3d_out(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        input_array = input._mt_array
+        out_array = out._mt_array
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("avg_pool3d", input, out)
+        adopt_result(
+            out,
+            _avg_pool3d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+            ),
+        )
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             avg_pool3d_out,
             input,
@@ -1430,35 +1154,6 @@ def avg_pool3d_out(
             divisor_override,
             out=out,
         )
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("avg_pool3d", input, out)
-    try:
-        adopt_result(
-            out,
-            _avg_pool3d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            avg_pool3d_out,
-            (avg_pool3d_out,),
-            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_avg_pool3d_backward_kernels = kernel_table("avg_pool3d_backward")
 
 
 def avg_pool3d_backward(
@@ -1498,51 +1193,24 @@ def avg_pool3d_backward(
             type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
         ):
             divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            avg_pool3d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            avg_pool3d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.AvgPool3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kernel_size = kernel_size
-            node.stride = stride
-            node.padding = padding
-            node.ceil_mode = ceil_mode
-            node.count_include_pad = count_include_pad
-            node.divisor_override = divisor_override
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.AvgPool3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kernel_size = kernel_size
+                node.stride = stride
+                node.padding = padding
+                node.ceil_mode = ceil_mode
+                node.count_include_pad = count_include_pad
+                node.divisor_override = divisor_override
         return wrap(
             _avg_pool3d_backward_kernels[type(grad_output_array)](
                 grad_output_array,
@@ -1557,13 +1225,18 @@ def avg_pool3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             avg_pool3d_backward,
-            (avg_pool3d_backward,),
-            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-            {},
-        ) from None
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
 
 
 def adaptive_avg_pool1d(input, output_size):
@@ -1572,17 +1245,14 @@ def adaptive_avg_pool1d(input, output_size):
         return call(adaptive_avg_pool1d, input, output_size)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(adaptive_avg_pool1d, input, output_size)
+            raise NotATensor
         if type(output_size) is int:
             output_size = (output_size,)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool1d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_avg_pool1d, input, output_size)
-    try:
         return composite_pooling.adaptive_avg_pool1d(input, output_size)
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_avg_pool1d, (adaptive_avg_pool1d,), (input, output_size), {}) from None
+        return failed(error, adaptive_avg_pool1d, input, output_size)
 
 
 def adaptive_avg_pool3d(input, output_size, *, out=None):
@@ -1593,17 +1263,14 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
         return adaptive_avg_pool3d_out(input, output_size, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(adaptive_avg_pool3d, input, output_size, out=out)
+            raise NotATensor
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_avg_pool3d, input, output_size, out=out)
-    try:
         return composite_pooling.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_avg_pool3d, (adaptive_avg_pool3d,), (input, output_size), {}) from None
+        return failed(error, adaptive_avg_pool3d, input, output_size, out=out)
 
 
 def adaptive_avg_pool3d_out(input, output_size, *, out):
@@ -1611,22 +1278,17 @@ def adaptive_avg_pool3d_out(input, output_size, *, out):
     if state.interceptors and intercepts(adaptive_avg_pool3d_out, input, out):
         return call(adaptive_avg_pool3d_out, input, output_size, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_avg_pool3d_out, input, output_size, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("adaptive_avg_pool3d", input, out)
-    return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
-
-
-__adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("adaptive_avg_pool3d", input, out)
+        return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, adaptive_avg_pool3d_out, input, output_size, out=out)
 
 
 def _adaptive_avg_pool3d(input, output_size):
@@ -1638,29 +1300,17 @@ def _adaptive_avg_pool3d(input, output_size):
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_adaptive_avg_pool3d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _adaptive_avg_pool3d, input, output_size)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_adaptive_avg_pool3d, input, output_size)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AdaptiveAvgPool3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AdaptiveAvgPool3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
     except CALL_ERRORS as error:
-        raise explained(error, _adaptive_avg_pool3d, (_adaptive_avg_pool3d,), (input, output_size), {}) from None
-
-
-__adaptive_avg_pool3d_backward_kernels = kernel_table("_adaptive_avg_pool3d_backward")
+        return failed(error, _adaptive_avg_pool3d, input, output_size)
 
 
 def _adaptive_avg_pool3d_backward(grad_output, input):
@@ -1670,25 +1320,22 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_adaptive_avg_pool3d_backward, grad_output, input)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.AdaptiveAvgPool3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.grad_output_shape = grad_output_array.shape
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.AdaptiveAvgPool3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.grad_output_shape = grad_output_array.shape
         return wrap(
             __adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _adaptive_avg_pool3d_backward, grad_output, input)
 
 
 def adaptive_max_pool1d(input, output_size):
@@ -1697,20 +1344,14 @@ def adaptive_max_pool1d(input, output_size):
         return call(adaptive_max_pool1d, input, output_size)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(adaptive_max_pool1d, input, output_size)
+            raise NotATensor
         if type(output_size) is int:
             output_size = (output_size,)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool1d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_max_pool1d, input, output_size)
-    try:
         return composite_pooling.adaptive_max_pool1d(input, output_size)
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_max_pool1d, (adaptive_max_pool1d,), (input, output_size), {}) from None
-
-
-_adaptive_max_pool2d_kernels = kernel_table("adaptive_max_pool2d")
+        return failed(error, adaptive_max_pool1d, input, output_size)
 
 
 def adaptive_max_pool2d(input, output_size, *, out=None):
@@ -1724,31 +1365,22 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_max_pool2d, input, output_size, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(adaptive_max_pool2d, input, output_size, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AdaptiveMaxPool2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AdaptiveMaxPool2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_max_pool2d, (adaptive_max_pool2d,), (input, output_size), {}) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
+        return failed(error, adaptive_max_pool2d, input, output_size, out=out)
 
 
 def adaptive_max_pool2d_out(input, output_size, *, out):
@@ -1761,26 +1393,17 @@ def adaptive_max_pool2d_out(input, output_size, *, out):
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_max_pool2d_out, input, output_size, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, out=out)
-    refuse_grad("adaptive_max_pool2d", input, *out)
-    try:
+        refuse_grad("adaptive_max_pool2d", input, *out)
         arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_max_pool2d_out, (adaptive_max_pool2d_out,), (input, output_size), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_adaptive_max_pool2d_backward_kernels = kernel_table("adaptive_max_pool2d_backward")
+        return failed(error, adaptive_max_pool2d_out, input, output_size, out=out)
 
 
 def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
@@ -1793,28 +1416,25 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.AdaptiveMaxPool2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(indices) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.AdaptiveMaxPool2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(indices) if grad_output_edge else None,)
         return wrap(
             _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, indices_array
             ),
             node,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
 
 
 def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
@@ -1826,24 +1446,18 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
         input_array = input._mt_array
         indices_array = indices._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
-    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
-    try:
+        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
         adopt_result(
             out,
             _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, indices_array, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_fractional_max_pool2d_kernels = kernel_table("fractional_max_pool2d")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
 
 
 def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, out=None):
@@ -1861,44 +1475,29 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
-    try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
-    except AttributeError:
-        return raise_bad_argument(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
-    if random_samples._mt_edge is not None:
-        check_constant("fractional_max_pool2d", "random_samples", random_samples)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FractionalMaxPool2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.output_size = output_size
-        node.kept = (save(input),)
-    try:
+        if random_samples._mt_edge is not None:
+            check_constant("fractional_max_pool2d", "random_samples", random_samples)
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FractionalMaxPool2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.output_size = output_size
+                node.kept = (save(input),)
         result0_array, result1_array = _fractional_max_pool2d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array
         )
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fractional_max_pool2d,
-            (fractional_max_pool2d,),
-            (input, kernel_size, output_size, random_samples),
-            {},
-        ) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
+        return failed(error, fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
 
 
 def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *, out):
@@ -1915,37 +1514,20 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
-    refuse_grad("fractional_max_pool2d", input, *out)
-    try:
+        refuse_grad("fractional_max_pool2d", input, *out)
         arrays = _fractional_max_pool2d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fractional_max_pool2d_out,
-            (fractional_max_pool2d_out,),
-            (input, kernel_size, output_size, random_samples),
-            {},
-        ) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_fractional_max_pool2d_backward_kernels = kernel_table("fractional_max_pool2d_backward")
+        return failed(error, fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
 
 
 def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
@@ -1961,26 +1543,20 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.FractionalMaxPool2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(indices) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.FractionalMaxPool2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(indices) if grad_output_edge else None,)
         return wrap(
             _fractional_max_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, output_size, indices_array
@@ -1988,16 +1564,7 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fractional_max_pool2d_backward,
-            (fractional_max_pool2d_backward,),
-            (grad_output, input, kernel_size, output_size, indices),
-            {},
-        ) from None
-
-
-_fractional_max_pool3d_kernels = kernel_table("fractional_max_pool3d")
+        return failed(error, fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
 
 
 def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, out=None):
@@ -2015,44 +1582,29 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
-    try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
-    except AttributeError:
-        return raise_bad_argument(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
-    if random_samples._mt_edge is not None:
-        check_constant("fractional_max_pool3d", "random_samples", random_samples)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FractionalMaxPool3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kernel_size = kernel_size
-        node.output_size = output_size
-        node.kept = (save(input),)
-    try:
+        if random_samples._mt_edge is not None:
+            check_constant("fractional_max_pool3d", "random_samples", random_samples)
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FractionalMaxPool3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kernel_size = kernel_size
+                node.output_size = output_size
+                node.kept = (save(input),)
         result0_array, result1_array = _fractional_max_pool3d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array
         )
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fractional_max_pool3d,
-            (fractional_max_pool3d,),
-            (input, kernel_size, output_size, random_samples),
-            {},
-        ) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
+        return failed(error, fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
 
 
 def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *, out):
@@ -2069,37 +1621,20 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
-    refuse_grad("fractional_max_pool3d", input, *out)
-    try:
+        refuse_grad("fractional_max_pool3d", input, *out)
         arrays = _fractional_max_pool3d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fractional_max_pool3d_out,
-            (fractional_max_pool3d_out,),
-            (input, kernel_size, output_size, random_samples),
-            {},
-        ) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_fractional_max_pool3d_backward_kernels = kernel_table("fractional_max_pool3d_backward")
+        return failed(error, fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
 
 
 def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
@@ -2115,26 +1650,20 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.FractionalMaxPool3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(indices) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.FractionalMaxPool3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(indices) if grad_output_edge else None,)
         return wrap(
             _fractional_max_pool3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, output_size, indices_array
@@ -2142,16 +1671,7 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fractional_max_pool3d_backward,
-            (fractional_max_pool3d_backward,),
-            (grad_output, input, kernel_size, output_size, indices),
-            {},
-        ) from None
-
-
-_adaptive_max_pool3d_kernels = kernel_table("adaptive_max_pool3d")
+        return failed(error, fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
 
 
 def adaptive_max_pool3d(input, output_size, *, out=None):
@@ -2165,31 +1685,22 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_max_pool3d, input, output_size, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(adaptive_max_pool3d, input, output_size, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AdaptiveMaxPool3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AdaptiveMaxPool3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_max_pool3d, (adaptive_max_pool3d,), (input, output_size), {}) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
+        return failed(error, adaptive_max_pool3d, input, output_size, out=out)
 
 
 def adaptive_max_pool3d_out(input, output_size, *, out):
@@ -2202,26 +1713,17 @@ def adaptive_max_pool3d_out(input, output_size, *, out):
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, adaptive_max_pool3d_out, input, output_size, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, out=out)
-    refuse_grad("adaptive_max_pool3d", input, *out)
-    try:
+        refuse_grad("adaptive_max_pool3d", input, *out)
         arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, adaptive_max_pool3d_out, (adaptive_max_pool3d_out,), (input, output_size), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return out
-
-
-_adaptive_max_pool3d_backward_kernels = kernel_table("adaptive_max_pool3d_backward")
+        return failed(error, adaptive_max_pool3d_out, input, output_size, out=out)
 
 
 def adaptive_max_pool3d_backward(grad_output, input, indices):
@@ -2232,31 +1734,25 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(adaptive_max_pool3d_backward, grad_output, input, indices)
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge is not None or input_edge is not None:
-            node = nodes.AdaptiveMaxPool3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None)
-            node.kept = (save(indices) if grad_output_edge else None,)
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            if grad_output_edge is not None or input_edge is not None:
+                node = nodes.AdaptiveMaxPool3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None)
+                node.kept = (save(indices) if grad_output_edge else None,)
         return wrap(
             _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, indices_array
             ),
             node,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_max_unpool2d_kernels = kernel_table("max_unpool2d")
+    except CALL_ERRORS as error:
+        return failed(error, adaptive_max_pool3d_backward, grad_output, input, indices)
 
 
 def max_unpool2d(input, indices, output_size):
@@ -2268,30 +1764,18 @@ def max_unpool2d(input, indices, output_size):
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "max_unpool2d", "output_size", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_unpool2d, input, indices, output_size)
-    try:
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(max_unpool2d, input, indices, output_size)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaxUnpool2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(indices),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaxUnpool2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(indices),)
         return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
     except CALL_ERRORS as error:
-        raise explained(error, max_unpool2d, (max_unpool2d,), (input, indices, output_size), {}) from None
-
-
-_max_unpool3d_kernels = kernel_table("max_unpool3d")
+        return failed(error, max_unpool2d, input, indices, output_size)
 
 
 def max_unpool3d(input, indices, output_size, stride, padding):
@@ -2311,28 +1795,17 @@ def max_unpool3d(input, indices, output_size, stride, padding):
             padding = (padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "max_unpool3d", "padding", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_unpool3d, input, indices, output_size, stride, padding)
-    try:
         input_array = input._mt_array
         indices_array = indices._mt_array
-    except AttributeError:
-        return raise_bad_argument(max_unpool3d, input, indices, output_size, stride, padding)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaxUnpool3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(indices),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaxUnpool3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(indices),)
         return wrap(
             _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, max_unpool3d, (max_unpool3d,), (input, indices, output_size, stride, padding), {}
-        ) from None
+        return failed(error, max_unpool3d, input, indices, output_size, stride, padding)

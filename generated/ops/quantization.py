@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import quantization as nodes
 from mindtorch.autograd._engine.history import check_constant, edge_of
@@ -18,19 +18,16 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.composite.quantization import quantizing as composite_quantizing
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    explained,
-    float_of,
-    int_of,
-    raise_bad_argument,
-    raise_no_overload,
-    refused,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of, raise_no_overload
 from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+
+_fake_quantize_per_tensor_affine_cachemask_kernels = kernel_table("fake_quantize_per_tensor_affine_cachemask")
+__fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels = kernel_table(
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+)
+_fake_quantize_per_channel_affine_cachemask_kernels = kernel_table("fake_quantize_per_channel_affine_cachemask")
 
 
 def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max):
@@ -39,9 +36,7 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
         return call(fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max
-            )
+            raise NotATensor
         if type(scale) is not float:
             scale = float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
         if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
@@ -50,18 +45,9 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
             quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
         if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
-    try:
         return ops.fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fake_quantize_per_tensor_affine_default,
-            (fake_quantize_per_tensor_affine_default,),
-            (input, scale, zero_point, quant_min, quant_max),
-            {},
-        ) from None
+        return failed(error, fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
 
 
 def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max):
@@ -69,36 +55,17 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
     if state.interceptors and intercepts(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point):
         return call(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-            )
-        if not isinstance(scale, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-            )
-        if not isinstance(zero_point, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-            )
+        if not (isinstance(input, Tensor) and isinstance(scale, Tensor) and isinstance(zero_point, Tensor)):
+            raise NotATensor
         if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
             quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
         if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-        )
-    try:
         return composite_quantizing.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fake_quantize_per_tensor_affine_tensor_qparams,
-            (fake_quantize_per_tensor_affine_tensor_qparams,),
-            (input, scale, zero_point, quant_min, quant_max),
-            {},
-        ) from None
+        return failed(
+            error, fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+        )
 
 
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
@@ -106,19 +73,10 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
     fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor
     fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)
     """
-    try:
-        if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
-            return fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max)
-        if as_operand(scale) is not None and is_int(zero_point):
-            return fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fake_quantize_per_tensor_affine,
-            (fake_quantize_per_tensor_affine_tensor_qparams, fake_quantize_per_tensor_affine_default),
-            (input, scale, zero_point, quant_min, quant_max),
-            {},
-        ) from None
+    if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
+        return fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max)
+    if as_operand(scale) is not None and is_int(zero_point):
+        return fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max)
     return raise_no_overload(
         fake_quantize_per_tensor_affine,
         (fake_quantize_per_tensor_affine_tensor_qparams, fake_quantize_per_tensor_affine_default),
@@ -132,39 +90,17 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
     if state.interceptors and intercepts(fake_quantize_per_channel_affine, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
-            )
-        if not isinstance(scale, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
-            )
-        if not isinstance(zero_point, Tensor):
-            return raise_bad_argument(
-                fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
-            )
+        if not (isinstance(input, Tensor) and isinstance(scale, Tensor) and isinstance(zero_point, Tensor)):
+            raise NotATensor
         if type(axis) is not int or not -(2**63) <= axis < 2**63:
             axis = int_of(axis, "fake_quantize_per_channel_affine", "axis", 4)
         if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
             quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
         if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
             quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
-    try:
         return ops.fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fake_quantize_per_channel_affine,
-            (fake_quantize_per_channel_affine,),
-            (input, scale, zero_point, axis, quant_min, quant_max),
-            {},
-        ) from None
-
-
-_fake_quantize_per_tensor_affine_cachemask_kernels = kernel_table("fake_quantize_per_tensor_affine_cachemask")
+        return failed(error, fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
 
 
 def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max):
@@ -180,45 +116,23 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
             quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine_cachemask", "quant_min", 4)
         if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FakeQuantizePerTensorAffineCachemaskBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FakeQuantizePerTensorAffineCachemaskBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         output_array, mask_array = _fake_quantize_per_tensor_affine_cachemask_kernels[type(input_array)](
             input_array, scale, zero_point, quant_min, quant_max
         )
+        output = wrap(output_array, node)
+        mask = wrap(mask_array)
+        if node is not None:
+            node.kept = (save(mask),)
+        return return_types.fake_quantize_per_tensor_affine_cachemask((output, mask))
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fake_quantize_per_tensor_affine_cachemask,
-            (fake_quantize_per_tensor_affine_cachemask,),
-            (input, scale, zero_point, quant_min, quant_max),
-            {},
-        ) from None
-    output = wrap(output_array, node)
-    mask = wrap(mask_array)
-    if node is not None:
-        node.kept = (save(mask),)
-    return return_types.fake_quantize_per_tensor_affine_cachemask((output, mask))
-
-
-__fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels = kernel_table(
-    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
-)
+        return failed(error, fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
 
 
 def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
@@ -242,24 +156,35 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
             quant_min = int_of(quant_min, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_min", 5)
         if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
             quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
-            input,
-            scale,
-            zero_point,
-            fake_quant_enabled,
-            quant_min,
-            quant_max,
-        )
-    try:
         input_array = input._mt_array
         scale_array = scale._mt_array
         zero_point_array = zero_point._mt_array
         fake_quant_enabled_array = fake_quant_enabled._mt_array
-    except AttributeError:
-        return raise_bad_argument(
+        if scale._mt_edge is not None:
+            check_constant("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "scale", scale)
+        if zero_point._mt_edge is not None:
+            check_constant("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "zero_point", zero_point)
+        if fake_quant_enabled._mt_edge is not None:
+            check_constant(
+                "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "fake_quant_enabled", fake_quant_enabled
+            )
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        output_array, mask_array = __fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels[
+            type(input_array)
+        ](input_array, scale_array, zero_point_array, fake_quant_enabled_array, quant_min, quant_max)
+        output = wrap(output_array, node)
+        mask = wrap(mask_array)
+        if node is not None:
+            node.kept = (save(mask),)
+        return return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams((output, mask))
+    except CALL_ERRORS as error:
+        return failed(
+            error,
             _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
             input,
             scale,
@@ -268,43 +193,6 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
             quant_min,
             quant_max,
         )
-    if scale._mt_edge is not None:
-        check_constant("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "scale", scale)
-    if zero_point._mt_edge is not None:
-        check_constant("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "zero_point", zero_point)
-    if fake_quant_enabled._mt_edge is not None:
-        check_constant(
-            "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "fake_quant_enabled", fake_quant_enabled
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
-        output_array, mask_array = __fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels[
-            type(input_array)
-        ](input_array, scale_array, zero_point_array, fake_quant_enabled_array, quant_min, quant_max)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
-            (_fake_quantize_per_tensor_affine_cachemask_tensor_qparams,),
-            (input, scale, zero_point, fake_quant_enabled, quant_min, quant_max),
-            {},
-        ) from None
-    output = wrap(output_array, node)
-    mask = wrap(mask_array)
-    if node is not None:
-        node.kept = (save(mask),)
-    return return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams((output, mask))
-
-
-_fake_quantize_per_channel_affine_cachemask_kernels = kernel_table("fake_quantize_per_channel_affine_cachemask")
 
 
 def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max):
@@ -318,45 +206,28 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
             quant_min = int_of(quant_min, "fake_quantize_per_channel_affine_cachemask", "quant_min", 5)
         if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
             quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
-        )
-    try:
         input_array = input._mt_array
         scale_array = scale._mt_array
         zero_point_array = zero_point._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
-        )
-    if scale._mt_edge is not None:
-        check_constant("fake_quantize_per_channel_affine_cachemask", "scale", scale)
-    if zero_point._mt_edge is not None:
-        check_constant("fake_quantize_per_channel_affine_cachemask", "zero_point", zero_point)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.FakeQuantizePerChannelAffineCachemaskBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        if scale._mt_edge is not None:
+            check_constant("fake_quantize_per_channel_affine_cachemask", "scale", scale)
+        if zero_point._mt_edge is not None:
+            check_constant("fake_quantize_per_channel_affine_cachemask", "zero_point", zero_point)
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.FakeQuantizePerChannelAffineCachemaskBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         output_array, mask_array = _fake_quantize_per_channel_affine_cachemask_kernels[type(input_array)](
             input_array, scale_array, zero_point_array, axis, quant_min, quant_max
         )
+        output = wrap(output_array, node)
+        mask = wrap(mask_array)
+        if node is not None:
+            node.kept = (save(mask),)
+        return return_types.fake_quantize_per_channel_affine_cachemask((output, mask))
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            fake_quantize_per_channel_affine_cachemask,
-            (fake_quantize_per_channel_affine_cachemask,),
-            (input, scale, zero_point, axis, quant_min, quant_max),
-            {},
-        ) from None
-    output = wrap(output_array, node)
-    mask = wrap(mask_array)
-    if node is not None:
-        node.kept = (save(mask),)
-    return return_types.fake_quantize_per_channel_affine_cachemask((output, mask))
+        return failed(
+            error, fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
+        )

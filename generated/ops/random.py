@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype, int64
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
@@ -22,28 +22,41 @@ from mindtorch.composite.helpers import bound_of, fresh
 from mindtorch.composite.random import random as composite_random
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     float_of,
     generator_of,
     index_of,
     int_of,
     ints_of,
     overload_for,
-    raise_bad_argument,
     raise_no_overload,
-    refused,
     separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _uniform__kernels = kernel_table("uniform_")
+_normal__kernels = kernel_table("normal_")
+_bernoulli__float_kernels = kernel_table("bernoulli_.float")
+_bernoulli__Tensor_kernels = kernel_table("bernoulli_.Tensor")
+_bernoulli_default_kernels = kernel_table("bernoulli")
+_random__default_kernels = kernel_table("random_")
+_random__to_kernels = kernel_table("random_.to")
+_random__from_kernels = kernel_table("random_.from")
+_exponential__kernels = kernel_table("exponential_")
+_cauchy__kernels = kernel_table("cauchy_")
+_log_normal__kernels = kernel_table("log_normal_")
+_geometric__kernels = kernel_table("geometric_")
+_poisson_kernels = kernel_table("poisson")
+_binomial_kernels = kernel_table("binomial")
+__standard_gamma_kernels = kernel_table("_standard_gamma")
+__sample_dirichlet_kernels = kernel_table("_sample_dirichlet")
+__standard_gamma_grad_kernels = kernel_table("_standard_gamma_grad")
+__dirichlet_grad_kernels = kernel_table("_dirichlet_grad")
 
 
 def uniform_(input, from_=0.0, to=1.0, *, generator=None):
@@ -57,30 +70,21 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
             to = float_of(to, "uniform_", "to", 3)
         if generator is not None:
             generator = generator_of(generator, "uniform_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, uniform_, input, from_, to, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(uniform_, input, from_, to, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.UniformBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.UniformBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _uniform__kernels[type(input_array)](input_array, from_, to, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, uniform_, input, from_, to, generator=generator)
 
 
 def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
@@ -89,19 +93,16 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
         return call(uniform_default, input, from_, to, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(uniform_default, input, from_, to, generator=generator)
+            raise NotATensor
         if type(from_) is not float:
             from_ = float_of(from_, "uniform", "from", 2)
         if type(to) is not float:
             to = float_of(to, "uniform", "to", 3)
         if generator is not None:
             generator = generator_of(generator, "uniform", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, uniform_default, input, from_, to, generator=generator)
-    return composite_random.uniform(input, from_, to, generator=generator)
-
-
-_normal__kernels = kernel_table("normal_")
+        return composite_random.uniform(input, from_, to, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, uniform_default, input, from_, to, generator=generator)
 
 
 def normal_(input, mean=0.0, std=1.0, *, generator=None):
@@ -115,33 +116,21 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
             std = float_of(std, "normal_", "std", 3)
         if generator is not None:
             generator = generator_of(generator, "normal_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_, input, mean, std, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(normal_, input, mean, std, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.NormalBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.NormalBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _normal__kernels[type(input_array)](input_array, mean, std, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_bernoulli__float_kernels = kernel_table("bernoulli_.float")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, normal_, input, mean, std, generator=generator)
 
 
 def bernoulli__float(input, p=0.5, *, generator=None):
@@ -153,33 +142,21 @@ def bernoulli__float(input, p=0.5, *, generator=None):
             p = float_of(p, "bernoulli_", "p", 2)
         if generator is not None:
             generator = generator_of(generator, "bernoulli_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bernoulli__float, input, p, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bernoulli__float, input, p, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.BernoulliBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.BernoulliBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
-
-
-_bernoulli__Tensor_kernels = kernel_table("bernoulli_.Tensor")
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bernoulli__float, input, p, generator=generator)
 
 
 def bernoulli__Tensor(input, p, *, generator=None):
@@ -189,31 +166,25 @@ def bernoulli__Tensor(input, p, *, generator=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "bernoulli_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bernoulli__Tensor, input, p, generator=generator)
-    try:
         input_array = input._mt_array
         p_array = p._mt_array
-    except AttributeError:
-        return raise_bad_argument(bernoulli__Tensor, input, p, generator=generator)
-    node = None
-    if (input._mt_edge is not None or p._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        p_edge = p._mt_edge or edge_of(p)
-        if input_edge is not None or p_edge is not None:
-            check_inplace(input)
-            node = nodes.BernoulliBackward1()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, p_edge or None)
-            node.kept = (save(p) if p_edge else None,)
-    try:
+        node = None
+        if (input._mt_edge is not None or p._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            p_edge = p._mt_edge or edge_of(p)
+            if input_edge is not None or p_edge is not None:
+                check_inplace(input)
+                node = nodes.BernoulliBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, p_edge or None)
+                node.kept = (save(p) if p_edge else None,)
         _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, bernoulli__Tensor, input, p, generator=generator)
 
 
 def bernoulli_(input, p=0.5, *, generator=None):
@@ -222,15 +193,10 @@ def bernoulli_(input, p=0.5, *, generator=None):
     bernoulli_(input, p, *, generator=None)
     bernoulli_(input, p=0.5, *, generator=None)
     """
-    try:
-        if isinstance(p, Tensor):
-            return bernoulli__Tensor(input, p, generator=generator)
-        if as_operand(p) is not None:
-            return bernoulli__float(input, p, generator=generator)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator}
-        ) from None
+    if isinstance(p, Tensor):
+        return bernoulli__Tensor(input, p, generator=generator)
+    if as_operand(p) is not None:
+        return bernoulli__float(input, p, generator=generator)
     return raise_no_overload(bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator})
 
 
@@ -239,18 +205,13 @@ def bernoulli_Tensor(input, p, *, generator=None):
     if state.interceptors and intercepts(bernoulli_Tensor, input, p):
         return call(bernoulli_Tensor, input, p, generator=generator)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
-        if not isinstance(p, Tensor):
-            return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
+        if not (isinstance(input, Tensor) and isinstance(p, Tensor)):
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "bernoulli", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bernoulli_Tensor, input, p, generator=generator)
-    return input.clone().bernoulli_(p, generator=generator)
-
-
-_bernoulli_default_kernels = kernel_table("bernoulli")
+        return input.clone().bernoulli_(p, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, bernoulli_Tensor, input, p, generator=generator)
 
 
 def bernoulli_default(input, *, generator=None, out=None):
@@ -262,25 +223,16 @@ def bernoulli_default(input, *, generator=None, out=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "bernoulli", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bernoulli_default, input, generator=generator, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(bernoulli_default, input, generator=generator, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.BernoulliBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.BernoulliBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bernoulli_default, input, generator=generator, out=out)
 
 
 def bernoulli_default_out(input, *, generator=None, out):
@@ -290,21 +242,15 @@ def bernoulli_default_out(input, *, generator=None, out):
     try:
         if generator is not None:
             generator = generator_of(generator, "bernoulli", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bernoulli_default_out, input, generator=generator, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("bernoulli", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("bernoulli", input, out)
         adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bernoulli_default_out, input, generator=generator, out=out)
 
 
 def bernoulli_p(input, p, *, generator=None):
@@ -313,33 +259,33 @@ def bernoulli_p(input, p, *, generator=None):
         return call(bernoulli_p, input, p, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(bernoulli_p, input, p, generator=generator)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "bernoulli", "p", 2)
         if generator is not None:
             generator = generator_of(generator, "bernoulli", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bernoulli_p, input, p, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::bernoulli"
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, p, generator: fresh(ops.empty_like(input).bernoulli_(p, generator=generator)),
-            input,
-            p,
-            generator,
-        )
-    return fresh(ops.empty_like(input).bernoulli_(p, generator=generator))
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::bernoulli"
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, p, generator: fresh(ops.empty_like(input).bernoulli_(p, generator=generator)),
+                input,
+                p,
+                generator,
+            )
+        return fresh(ops.empty_like(input).bernoulli_(p, generator=generator))
+    except CALL_ERRORS as error:
+        return failed(error, bernoulli_p, input, p, generator=generator)
 
 
 def bernoulli(input, p=..., *, generator=None, out=None):
@@ -348,17 +294,9 @@ def bernoulli(input, p=..., *, generator=None, out=None):
     bernoulli(input, *, generator=None, out=None)
     bernoulli(input, p, *, generator=None)
     """
-    try:
-        if p is not ... and out is None:
-            return bernoulli_p(input, p, generator=generator)
-        return bernoulli_default(input, generator=generator, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, bernoulli, (bernoulli_default, bernoulli_p), (input, p), {"generator": generator, "out": out}
-        ) from None
-
-
-_random__default_kernels = kernel_table("random_")
+    if p is not ... and out is None:
+        return bernoulli_p(input, p, generator=generator)
+    return bernoulli_default(input, generator=generator, out=out)
 
 
 def random__default(input, *, generator=None):
@@ -368,30 +306,21 @@ def random__default(input, *, generator=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "random_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, random__default, input, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(random__default, input, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RandomBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RandomBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _random__default_kernels[type(input_array)](input_array, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, random__default, input, generator=generator)
 
 
 def random_default(input, *, generator=None):
@@ -400,15 +329,12 @@ def random_default(input, *, generator=None):
         return call(random_default, input, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(random_default, input, generator=generator)
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "random", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, random_default, input, generator=generator)
-    return input.clone().random_(generator=generator)
-
-
-_random__to_kernels = kernel_table("random_.to")
+        return input.clone().random_(generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, random_default, input, generator=generator)
 
 
 def random__to(input, to, *, generator=None):
@@ -420,30 +346,21 @@ def random__to(input, to, *, generator=None):
             to = int_of(to, "random_", "to", 2)
         if generator is not None:
             generator = generator_of(generator, "random_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, random__to, input, to, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(random__to, input, to, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RandomBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RandomBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _random__to_kernels[type(input_array)](input_array, to, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, random__to, input, to, generator=generator)
 
 
 def random_to(input, to, *, generator=None):
@@ -452,20 +369,14 @@ def random_to(input, to, *, generator=None):
         return call(random_to, input, to, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(random_to, input, to, generator=generator)
+            raise NotATensor
         if type(to) is not int or not -(2**63) <= to < 2**63:
             to = int_of(to, "random", "to", 2)
         if generator is not None:
             generator = generator_of(generator, "random", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, random_to, input, to, generator=generator)
-    try:
         return input.clone().random_(to, generator=generator)
     except CALL_ERRORS as error:
-        raise explained(error, random_to, (random_to,), (input, to), {}) from None
-
-
-_random__from_kernels = kernel_table("random_.from")
+        return failed(error, random_to, input, to, generator=generator)
 
 
 def random__from(input, from_, to, *, generator=None):
@@ -479,30 +390,21 @@ def random__from(input, from_, to, *, generator=None):
             to = int_of(to, "random_", "to", 3)
         if generator is not None:
             generator = generator_of(generator, "random_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, random__from, input, from_, to, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(random__from, input, from_, to, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.RandomBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.RandomBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _random__from_kernels[type(input_array)](input_array, from_, to, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, random__from, input, from_, to, generator=generator)
 
 
 def random_(*args, **kwargs):
@@ -527,22 +429,16 @@ def random_from(input, from_, to, *, generator=None):
         return call(random_from, input, from_, to, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(random_from, input, from_, to, generator=generator)
+            raise NotATensor
         if type(from_) is not int or not -(2**63) <= from_ < 2**63:
             from_ = int_of(from_, "random", "from", 2)
         if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
             to = int_of(to, "random", "to", 3)
         if generator is not None:
             generator = generator_of(generator, "random", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, random_from, input, from_, to, generator=generator)
-    try:
         return composite_random.random_from(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
-        raise explained(error, random_from, (random_from,), (input, from_, to), {}) from None
-
-
-_exponential__kernels = kernel_table("exponential_")
+        return failed(error, random_from, input, from_, to, generator=generator)
 
 
 def exponential_(input, lambd=1.0, *, generator=None):
@@ -554,30 +450,21 @@ def exponential_(input, lambd=1.0, *, generator=None):
             lambd = float_of(lambd, "exponential_", "lambd", 2)
         if generator is not None:
             generator = generator_of(generator, "exponential_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, exponential_, input, lambd, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(exponential_, input, lambd, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ExponentialBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ExponentialBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _exponential__kernels[type(input_array)](input_array, lambd, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, exponential_, input, lambd, generator=generator)
 
 
 def exponential_default(input, lambd=1.0, *, generator=None):
@@ -586,17 +473,14 @@ def exponential_default(input, lambd=1.0, *, generator=None):
         return call(exponential_default, input, lambd, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(exponential_default, input, lambd, generator=generator)
+            raise NotATensor
         if type(lambd) is not float:
             lambd = float_of(lambd, "exponential", "lambd", 2)
         if generator is not None:
             generator = generator_of(generator, "exponential", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, exponential_default, input, lambd, generator=generator)
-    return input.clone().exponential_(lambd, generator=generator)
-
-
-_cauchy__kernels = kernel_table("cauchy_")
+        return input.clone().exponential_(lambd, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, exponential_default, input, lambd, generator=generator)
 
 
 def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
@@ -610,30 +494,21 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
             sigma = float_of(sigma, "cauchy_", "sigma", 3)
         if generator is not None:
             generator = generator_of(generator, "cauchy_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cauchy_, input, median, sigma, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cauchy_, input, median, sigma, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CauchyBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CauchyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, cauchy_, input, median, sigma, generator=generator)
 
 
 def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
@@ -642,19 +517,16 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
         return call(cauchy_default, input, median, sigma, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(cauchy_default, input, median, sigma, generator=generator)
+            raise NotATensor
         if type(median) is not float:
             median = float_of(median, "cauchy", "median", 2)
         if type(sigma) is not float:
             sigma = float_of(sigma, "cauchy", "sigma", 3)
         if generator is not None:
             generator = generator_of(generator, "cauchy", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cauchy_default, input, median, sigma, generator=generator)
-    return input.clone().cauchy_(median, sigma, generator=generator)
-
-
-_log_normal__kernels = kernel_table("log_normal_")
+        return input.clone().cauchy_(median, sigma, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, cauchy_default, input, median, sigma, generator=generator)
 
 
 def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
@@ -668,30 +540,21 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
             std = float_of(std, "log_normal_", "std", 3)
         if generator is not None:
             generator = generator_of(generator, "log_normal_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, log_normal_, input, mean, std, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(log_normal_, input, mean, std, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LogNormalBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LogNormalBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, log_normal_, input, mean, std, generator=generator)
 
 
 def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
@@ -700,19 +563,16 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
         return call(log_normal_default, input, mean, std, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(log_normal_default, input, mean, std, generator=generator)
+            raise NotATensor
         if type(mean) is not float:
             mean = float_of(mean, "log_normal", "mean", 2)
         if type(std) is not float:
             std = float_of(std, "log_normal", "std", 3)
         if generator is not None:
             generator = generator_of(generator, "log_normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, log_normal_default, input, mean, std, generator=generator)
-    return input.clone().log_normal_(mean, std, generator=generator)
-
-
-_geometric__kernels = kernel_table("geometric_")
+        return input.clone().log_normal_(mean, std, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, log_normal_default, input, mean, std, generator=generator)
 
 
 def geometric_(input, p, *, generator=None):
@@ -724,30 +584,21 @@ def geometric_(input, p, *, generator=None):
             p = float_of(p, "geometric_", "p", 2)
         if generator is not None:
             generator = generator_of(generator, "geometric_", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, geometric_, input, p, generator=generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(geometric_, input, p, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.GeometricBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.GeometricBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         _geometric__kernels[type(input_array)](input_array, p, generator)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, geometric_, input, p, generator=generator)
 
 
 def geometric_default(input, p, *, generator=None):
@@ -756,17 +607,14 @@ def geometric_default(input, p, *, generator=None):
         return call(geometric_default, input, p, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(geometric_default, input, p, generator=generator)
+            raise NotATensor
         if type(p) is not float:
             p = float_of(p, "geometric", "p", 2)
         if generator is not None:
             generator = generator_of(generator, "geometric", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, geometric_default, input, p, generator=generator)
-    return input.clone().geometric_(p, generator=generator)
-
-
-_poisson_kernels = kernel_table("poisson")
+        return input.clone().geometric_(p, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, geometric_default, input, p, generator=generator)
 
 
 def poisson(input, generator=None):
@@ -776,28 +624,16 @@ def poisson(input, generator=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "poisson", "generator", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, poisson, input, generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(poisson, input, generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PoissonBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PoissonBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_binomial_kernels = kernel_table("binomial")
+    except CALL_ERRORS as error:
+        return failed(error, poisson, input, generator)
 
 
 def binomial(count, prob, generator=None):
@@ -807,29 +643,20 @@ def binomial(count, prob, generator=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "binomial", "generator", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, binomial, count, prob, generator)
-    try:
         count_array = count._mt_array
         prob_array = prob._mt_array
-    except AttributeError:
-        return raise_bad_argument(binomial, count, prob, generator)
-    node = None
-    if (count._mt_edge is not None or prob._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        count_edge = count._mt_edge or edge_of(count)
-        prob_edge = prob._mt_edge or edge_of(prob)
-        if count_edge is not None or prob_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (count_edge or None, prob_edge or None)
-            node.op = "aten::binomial"
-    try:
+        node = None
+        if (count._mt_edge is not None or prob._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            count_edge = count._mt_edge or edge_of(count)
+            prob_edge = prob._mt_edge or edge_of(prob)
+            if count_edge is not None or prob_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (count_edge or None, prob_edge or None)
+                node.op = "aten::binomial"
         return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__standard_gamma_kernels = kernel_table("_standard_gamma")
+    except CALL_ERRORS as error:
+        return failed(error, binomial, count, prob, generator)
 
 
 def _standard_gamma(input, generator=None):
@@ -839,32 +666,20 @@ def _standard_gamma(input, generator=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "_standard_gamma", "generator", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _standard_gamma, input, generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_standard_gamma, input, generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.StandardGammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.StandardGammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
-
-
-__sample_dirichlet_kernels = kernel_table("_sample_dirichlet")
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, _standard_gamma, input, generator)
 
 
 def _sample_dirichlet(input, generator=None):
@@ -874,29 +689,17 @@ def _sample_dirichlet(input, generator=None):
     try:
         if generator is not None:
             generator = generator_of(generator, "_sample_dirichlet", "generator", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sample_dirichlet, input, generator)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_sample_dirichlet, input, generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::_sample_dirichlet"
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::_sample_dirichlet"
         return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__standard_gamma_grad_kernels = kernel_table("_standard_gamma_grad")
+    except CALL_ERRORS as error:
+        return failed(error, _sample_dirichlet, input, generator)
 
 
 def _standard_gamma_grad(input, output):
@@ -906,24 +709,20 @@ def _standard_gamma_grad(input, output):
     try:
         input_array = input._mt_array
         output_array = output._mt_array
-    except AttributeError:
-        return raise_bad_argument(_standard_gamma_grad, input, output)
-    node = None
-    if (input._mt_edge is not None or output._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        output_edge = output._mt_edge or edge_of(output)
-        if input_edge is not None or output_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, output_edge or None)
-            node.op = "aten::_standard_gamma_grad"
-    try:
+        node = None
+        if (input._mt_edge is not None or output._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            output_edge = output._mt_edge or edge_of(output)
+            if input_edge is not None or output_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, output_edge or None)
+                node.op = "aten::_standard_gamma_grad"
         return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__dirichlet_grad_kernels = kernel_table("_dirichlet_grad")
+    except CALL_ERRORS as error:
+        return failed(error, _standard_gamma_grad, input, output)
 
 
 def _dirichlet_grad(x, alpha, total):
@@ -934,24 +733,21 @@ def _dirichlet_grad(x, alpha, total):
         x_array = x._mt_array
         alpha_array = alpha._mt_array
         total_array = total._mt_array
-    except AttributeError:
-        return raise_bad_argument(_dirichlet_grad, x, alpha, total)
-    node = None
-    if (x._mt_edge is not None or alpha._mt_edge is not None or total._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        x_edge = x._mt_edge or edge_of(x)
-        alpha_edge = alpha._mt_edge or edge_of(alpha)
-        total_edge = total._mt_edge or edge_of(total)
-        if x_edge is not None or alpha_edge is not None or total_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (x_edge or None, alpha_edge or None, total_edge or None)
-            node.op = "aten::_dirichlet_grad"
-    try:
+        node = None
+        if (x._mt_edge is not None or alpha._mt_edge is not None or total._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            x_edge = x._mt_edge or edge_of(x)
+            alpha_edge = alpha._mt_edge or edge_of(alpha)
+            total_edge = total._mt_edge or edge_of(total)
+            if x_edge is not None or alpha_edge is not None or total_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (x_edge or None, alpha_edge or None, total_edge or None)
+                node.op = "aten::_dirichlet_grad"
         return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _dirichlet_grad, x, alpha, total)
 
 
 def rand(
@@ -1000,11 +796,17 @@ def rand(
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_())
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             rand,
             size,
@@ -1017,15 +819,6 @@ def rand(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_())
-    except CALL_ERRORS as error:
-        raise explained(error, rand, (rand,), (size,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def rand_out(size, *more_size, out):
@@ -1034,19 +827,19 @@ def rand_out(size, *more_size, out):
         return call(rand_out, size, *more_size, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(rand_out, size, *more_size, out=out)
+            raise NotATensor
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rand_out, size, *more_size, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::rand", (out,))
-    result = composite_random.rand_out(size, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::rand", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::rand", (out,))
+        result = composite_random.rand_out(size, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::rand", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, rand_out, size, *more_size, out=out)
 
 
 def rand_generator(
@@ -1077,11 +870,21 @@ def rand_generator(
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_(
+                generator=generator
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             rand_generator,
             size,
@@ -1094,19 +897,6 @@ def rand_generator(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_(
-                generator=generator
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, rand_generator, (rand_generator,), (size,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def rand_generator_out(size, *more_size, generator, out):
@@ -1115,21 +905,21 @@ def rand_generator_out(size, *more_size, generator, out):
         return call(rand_generator_out, size, *more_size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(rand_generator_out, size, *more_size, generator=generator, out=out)
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "rand", "generator")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, rand_generator_out, size, *more_size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::rand", (out,))
-    result = composite_random.rand_generator_out(size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::rand", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::rand", (out,))
+        result = composite_random.rand_generator_out(size, generator=generator, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::rand", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, rand_generator_out, size, *more_size, generator=generator, out=out)
 
 
 def randn(
@@ -1178,11 +968,17 @@ def randn(
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_())
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randn,
             size,
@@ -1195,15 +991,6 @@ def randn(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_())
-    except CALL_ERRORS as error:
-        raise explained(error, randn, (randn,), (size,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randn_out(size, *more_size, out):
@@ -1212,19 +999,19 @@ def randn_out(size, *more_size, out):
         return call(randn_out, size, *more_size, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randn_out, size, *more_size, out=out)
+            raise NotATensor
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randn_out, size, *more_size, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randn", (out,))
-    result = composite_random.randn_out(size, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randn", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randn", (out,))
+        result = composite_random.randn_out(size, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randn", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randn_out, size, *more_size, out=out)
 
 
 def randn_generator(
@@ -1255,11 +1042,21 @@ def randn_generator(
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_(
+                generator=generator
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randn_generator,
             size,
@@ -1272,19 +1069,6 @@ def randn_generator(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_(
-                generator=generator
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randn_generator, (randn_generator,), (size,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randn_generator_out(size, *more_size, generator, out):
@@ -1293,21 +1077,21 @@ def randn_generator_out(size, *more_size, generator, out):
         return call(randn_generator_out, size, *more_size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randn_generator_out, size, *more_size, generator=generator, out=out)
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "randn", "generator")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "randn", "size", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randn_generator_out, size, *more_size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randn", (out,))
-    result = composite_random.randn_generator_out(size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randn", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randn", (out,))
+        result = composite_random.randn_generator_out(size, generator=generator, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randn", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randn_generator_out, size, *more_size, generator=generator, out=out)
 
 
 def randint_default(
@@ -1360,8 +1144,18 @@ def randint_default(
             dtype = dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), 0, high
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_default,
             high,
@@ -1374,19 +1168,6 @@ def randint_default(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), 0, high
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_default, (randint_default,), (high, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_default_out(high, size, *, out):
@@ -1395,19 +1176,19 @@ def randint_default_out(high, size, *, out):
         return call(randint_default_out, high, size, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randint_default_out, high, size, out=out)
+            raise NotATensor
         if type(high) is not int or not -(2**63) <= high < 2**63:
             high = index_of(high, "randint", "high", 1)
         if type(size) is not tuple:
             size = ints_of(size, "randint", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randint_default_out, high, size, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randint", (out,))
-    result = composite_random.randint_out(high, size, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randint", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randint", (out,))
+        result = composite_random.randint_out(high, size, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randint", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randint_default_out, high, size, out=out)
 
 
 def randint_generator(
@@ -1441,8 +1222,21 @@ def randint_generator(
             dtype = dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory),
+                0,
+                high,
+                generator=generator,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_generator,
             high,
@@ -1455,22 +1249,6 @@ def randint_generator(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory),
-                0,
-                high,
-                generator=generator,
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_generator, (randint_generator,), (high, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_generator_out(high, size, *, generator, out):
@@ -1479,21 +1257,21 @@ def randint_generator_out(high, size, *, generator, out):
         return call(randint_generator_out, high, size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randint_generator_out, high, size, generator=generator, out=out)
+            raise NotATensor
         if type(high) is not int or not -(2**63) <= high < 2**63:
             high = index_of(high, "randint", "high", 1)
         if type(size) is not tuple:
             size = ints_of(size, "randint", "size", 2)
         if generator is not None:
             generator = generator_of(generator, "randint", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randint_generator_out, high, size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randint", (out,))
-    result = composite_random.randint_generator_out(high, size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randint", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randint", (out,))
+        result = composite_random.randint_generator_out(high, size, generator=generator, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randint", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randint_generator_out, high, size, generator=generator, out=out)
 
 
 def randint_low(
@@ -1551,8 +1329,18 @@ def randint_low(
             dtype = dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), low, high
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_low,
             low,
@@ -1566,19 +1354,6 @@ def randint_low(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), low, high
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_low, (randint_low,), (low, high, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint(
@@ -1599,23 +1374,25 @@ def randint(
     randint(high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     randint(low, high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
-    try:
-        if low is ... or high is ... or size is ...:
-            given = [value for value in (low, high, size) if value is not ...]
-            return randint_default(
-                *given,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
+    if low is ... or high is ... or size is ...:
+        given = [value for value in (low, high, size) if value is not ...]
+        if len(given) < 2:
+            return raise_no_overload(
+                randint,
+                (randint_default, randint_low),
+                (low, high, size),
+                {
+                    "generator": generator,
+                    "dtype": dtype,
+                    "layout": layout,
+                    "device": device,
+                    "pin_memory": pin_memory,
+                    "out": out,
+                    "requires_grad": requires_grad,
+                },
             )
-        return randint_low(
-            low,
-            high,
-            size,
+        return randint_default(
+            *given,
             generator=generator,
             dtype=dtype,
             layout=layout,
@@ -1624,22 +1401,18 @@ def randint(
             out=out,
             requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            randint,
-            (randint_default, randint_low),
-            (low, high, size),
-            {
-                "generator": generator,
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "out": out,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    return randint_low(
+        low,
+        high,
+        size,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        out=out,
+        requires_grad=requires_grad,
+    )
 
 
 def randint_low_out(low, high, size, *, out):
@@ -1648,21 +1421,21 @@ def randint_low_out(low, high, size, *, out):
         return call(randint_low_out, low, high, size, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randint_low_out, low, high, size, out=out)
+            raise NotATensor
         if type(low) is not int or not -(2**63) <= low < 2**63:
             low = index_of(low, "randint", "low", 1)
         if type(high) is not int or not -(2**63) <= high < 2**63:
             high = index_of(high, "randint", "high", 2)
         if type(size) is not tuple:
             size = ints_of(size, "randint", "size", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randint_low_out, low, high, size, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randint", (out,))
-    result = composite_random.randint_low_out(low, high, size, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randint", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randint", (out,))
+        result = composite_random.randint_low_out(low, high, size, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randint", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randint_low_out, low, high, size, out=out)
 
 
 def randint_low_generator(
@@ -1709,8 +1482,21 @@ def randint_low_generator(
             dtype = dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory),
+                low,
+                high,
+                generator=generator,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_low_generator,
             low,
@@ -1724,22 +1510,6 @@ def randint_low_generator(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory),
-                low,
-                high,
-                generator=generator,
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_low_generator, (randint_low_generator,), (low, high, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_low_generator_out(low, high, size, *, generator, out):
@@ -1748,7 +1518,7 @@ def randint_low_generator_out(low, high, size, *, generator, out):
         return call(randint_low_generator_out, low, high, size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randint_low_generator_out, low, high, size, generator=generator, out=out)
+            raise NotATensor
         if type(low) is not int or not -(2**63) <= low < 2**63:
             low = index_of(low, "randint", "low", 1)
         if type(high) is not int or not -(2**63) <= high < 2**63:
@@ -1757,14 +1527,14 @@ def randint_low_generator_out(low, high, size, *, generator, out):
             size = ints_of(size, "randint", "size", 3)
         if generator is not None:
             generator = generator_of(generator, "randint", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randint_low_generator_out, low, high, size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randint", (out,))
-    result = composite_random.randint_low_generator_out(low, high, size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randint", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randint", (out,))
+        result = composite_random.randint_low_generator_out(low, high, size, generator=generator, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randint", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randint_low_generator_out, low, high, size, generator=generator, out=out)
 
 
 def randperm(
@@ -1804,8 +1574,14 @@ def randperm(
             dtype = dtype_of(dtype, "randperm", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randperm")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_random.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randperm,
             n,
@@ -1817,15 +1593,6 @@ def randperm(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_random.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except CALL_ERRORS as error:
-        raise explained(error, randperm, (randperm,), (n,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randperm_out(n, *, out):
@@ -1834,17 +1601,17 @@ def randperm_out(n, *, out):
         return call(randperm_out, n, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randperm_out, n, out=out)
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = index_of(n, "randperm", "n", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randperm_out, n, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randperm", (out,))
-    result = composite_random.randperm_out(n, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randperm", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randperm", (out,))
+        result = composite_random.randperm_out(n, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randperm", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randperm_out, n, out=out)
 
 
 def randperm_generator(
@@ -1875,8 +1642,16 @@ def randperm_generator(
             dtype = dtype_of(dtype, "randperm", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randperm")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = composite_random.randperm_generator(
+            n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randperm_generator,
             n,
@@ -1888,17 +1663,6 @@ def randperm_generator(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = composite_random.randperm_generator(
-            n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randperm_generator, (randperm_generator,), (n,), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randperm_generator_out(n, *, generator, out):
@@ -1907,19 +1671,19 @@ def randperm_generator_out(n, *, generator, out):
         return call(randperm_generator_out, n, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = index_of(n, "randperm", "n", 1)
         if generator is not None:
             generator = generator_of(generator, "randperm", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, randperm_generator_out, n, generator=generator, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::randperm", (out,))
-    result = composite_random.randperm_generator_out(n, generator=generator, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::randperm", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::randperm", (out,))
+        result = composite_random.randperm_generator_out(n, generator=generator, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::randperm", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, randperm_generator_out, n, generator=generator, out=out)
 
 
 def rand_like_default(
@@ -1939,22 +1703,23 @@ def rand_like_default(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                rand_like_default,
-                input,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "rand_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty_like(
+                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+            ).uniform_()
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             rand_like_default,
             input,
@@ -1965,16 +1730,6 @@ def rand_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = fresh(
-        ops.empty_like(
-            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-        ).uniform_()
-    )
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def rand_like_generator(
@@ -1995,25 +1750,25 @@ def rand_like_generator(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                rand_like_generator,
-                input,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "rand_like", "generator")
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "rand_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty_like(
+                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+            ).uniform_(generator=generator)
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             rand_like_generator,
             input,
@@ -2025,16 +1780,6 @@ def rand_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = fresh(
-        ops.empty_like(
-            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-        ).uniform_(generator=generator)
-    )
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def rand_like(
@@ -2053,20 +1798,10 @@ def rand_like(
     rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     rand_like(input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     """
-    try:
-        if generator is not ...:
-            return rand_like_generator(
-                input,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
-        return rand_like_default(
+    if generator is not ...:
+        return rand_like_generator(
             input,
+            generator=generator,
             dtype=dtype,
             layout=layout,
             device=device,
@@ -2074,22 +1809,15 @@ def rand_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            rand_like,
-            (rand_like_default, rand_like_generator),
-            (input,),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "memory_format": memory_format,
-                "requires_grad": requires_grad,
-                "generator": generator,
-            },
-        ) from None
+    return rand_like_default(
+        input,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
+        requires_grad=requires_grad,
+    )
 
 
 def randn_like_default(
@@ -2109,22 +1837,23 @@ def randn_like_default(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randn_like_default,
-                input,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "randn_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty_like(
+                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+            ).normal_()
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randn_like_default,
             input,
@@ -2135,16 +1864,6 @@ def randn_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = fresh(
-        ops.empty_like(
-            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-        ).normal_()
-    )
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randn_like_generator(
@@ -2165,25 +1884,25 @@ def randn_like_generator(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randn_like_generator,
-                input,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "randn_like", "generator")
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "randn_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty_like(
+                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+            ).normal_(generator=generator)
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randn_like_generator,
             input,
@@ -2195,16 +1914,6 @@ def randn_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = fresh(
-        ops.empty_like(
-            input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-        ).normal_(generator=generator)
-    )
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randn_like(
@@ -2223,20 +1932,10 @@ def randn_like(
     randn_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randn_like(input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     """
-    try:
-        if generator is not ...:
-            return randn_like_generator(
-                input,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
-        return randn_like_default(
+    if generator is not ...:
+        return randn_like_generator(
             input,
+            generator=generator,
             dtype=dtype,
             layout=layout,
             device=device,
@@ -2244,22 +1943,15 @@ def randn_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            randn_like,
-            (randn_like_default, randn_like_generator),
-            (input,),
-            {
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "memory_format": memory_format,
-                "requires_grad": requires_grad,
-                "generator": generator,
-            },
-        ) from None
+    return randn_like_default(
+        input,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
+        requires_grad=requires_grad,
+    )
 
 
 def randint_like_default(
@@ -2280,25 +1972,29 @@ def randint_like_default(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randint_like_default,
-                input,
-                high,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(high) is not int or not -(2**63) <= high < 2**63:
             high = index_of(high, "randint_like", "high", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                0,
+                high,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_like_default,
             input,
@@ -2310,23 +2006,6 @@ def randint_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty_like(
-                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-                ),
-                0,
-                high,
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_like_default, (randint_like_default,), (input, high), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_like_generator(
@@ -2357,18 +2036,7 @@ def randint_like_generator(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randint_like_generator,
-                input,
-                high,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(high) is not int or not -(2**63) <= high < 2**63:
             high = index_of(high, "randint_like", "high", 2)
         if generator is not None:
@@ -2377,8 +2045,23 @@ def randint_like_generator(
             dtype = dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                0,
+                high,
+                generator=generator,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_like_generator,
             input,
@@ -2391,24 +2074,6 @@ def randint_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty_like(
-                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-                ),
-                0,
-                high,
-                generator=generator,
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_like_generator, (randint_like_generator,), (input, high), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_like_Tensor(
@@ -2428,36 +2093,28 @@ def randint_like_Tensor(
             requires_grad=requires_grad,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randint_like_Tensor,
-                input,
-                high,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
-        if not isinstance(high, Tensor):
-            return raise_bad_argument(
-                randint_like_Tensor,
-                input,
-                high,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+        if not (isinstance(input, Tensor) and isinstance(high, Tensor)):
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                0,
+                bound_of(high),
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_like_Tensor,
             input,
@@ -2469,20 +2126,6 @@ def randint_like_Tensor(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = fresh(
-        ops.random__from(
-            ops.empty_like(
-                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-            ),
-            0,
-            bound_of(high),
-        )
-    )
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_like_Tensor_generator(
@@ -2512,40 +2155,31 @@ def randint_like_Tensor_generator(
             requires_grad=requires_grad,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randint_like_Tensor_generator,
-                input,
-                high,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
-        if not isinstance(high, Tensor):
-            return raise_bad_argument(
-                randint_like_Tensor_generator,
-                input,
-                high,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+        if not (isinstance(input, Tensor) and isinstance(high, Tensor)):
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "randint_like", "generator")
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                0,
+                bound_of(high),
+                generator=generator,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_like_Tensor_generator,
             input,
@@ -2558,21 +2192,6 @@ def randint_like_Tensor_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = fresh(
-        ops.random__from(
-            ops.empty_like(
-                input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-            ),
-            0,
-            bound_of(high),
-            generator=generator,
-        )
-    )
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_like_low_dtype(
@@ -2594,18 +2213,7 @@ def randint_like_low_dtype(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randint_like_low_dtype,
-                input,
-                low,
-                high,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(low) is not int or not -(2**63) <= low < 2**63:
             low = index_of(low, "randint_like", "low", 2)
         if type(high) is not int or not -(2**63) <= high < 2**63:
@@ -2614,8 +2222,22 @@ def randint_like_low_dtype(
             dtype = dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                low,
+                high,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_like_low_dtype,
             input,
@@ -2628,23 +2250,6 @@ def randint_like_low_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty_like(
-                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-                ),
-                low,
-                high,
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, randint_like_low_dtype, (randint_like_low_dtype,), (input, low, high), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_like_low_generator_dtype(
@@ -2677,19 +2282,7 @@ def randint_like_low_generator_dtype(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                randint_like_low_generator_dtype,
-                input,
-                low,
-                high,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                memory_format=memory_format,
-                requires_grad=requires_grad,
-            )
+            raise NotATensor
         if type(low) is not int or not -(2**63) <= low < 2**63:
             low = index_of(low, "randint_like", "low", 2)
         if type(high) is not int or not -(2**63) <= high < 2**63:
@@ -2700,8 +2293,23 @@ def randint_like_low_generator_dtype(
             dtype = dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.random__from(
+                ops.empty_like(
+                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+                ),
+                low,
+                high,
+                generator=generator,
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             randint_like_low_generator_dtype,
             input,
@@ -2715,26 +2323,6 @@ def randint_like_low_generator_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.random__from(
-                ops.empty_like(
-                    input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-                ),
-                low,
-                high,
-                generator=generator,
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, randint_like_low_generator_dtype, (randint_like_low_generator_dtype,), (input, low, high), {}
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def randint_like(*args, **kwargs):
@@ -2786,19 +2374,16 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         return multinomial_out(input, num_samples, replacement, generator=generator, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
+            raise NotATensor
         if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
             num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
         if replacement is not False and replacement is not True:
             replacement = bool_of(replacement, "multinomial", "replacement", 3)
         if generator is not None:
             generator = generator_of(generator, "multinomial", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, multinomial, input, num_samples, replacement, generator=generator, out=out)
-    try:
         return composite_random.multinomial(input, num_samples, replacement, generator=generator)
     except CALL_ERRORS as error:
-        raise explained(error, multinomial, (multinomial,), (input, num_samples, replacement), {}) from None
+        return failed(error, multinomial, input, num_samples, replacement, generator=generator, out=out)
 
 
 def multinomial_out(input, num_samples, replacement=False, *, generator=None, out):
@@ -2806,21 +2391,19 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
     if state.interceptors and intercepts(multinomial_out, input, out):
         return call(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
             num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
         if replacement is not False and replacement is not True:
             replacement = bool_of(replacement, "multinomial", "replacement", 3)
         if generator is not None:
             generator = generator_of(generator, "multinomial", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("multinomial", input, out)
-    return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("multinomial", input, out)
+        return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, multinomial_out, input, num_samples, replacement, generator=generator, out=out)
 
 
 def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
@@ -2829,36 +2412,38 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
         return call(normal_functional_default, input, mean, std, generator=generator)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(normal_functional_default, input, mean, std, generator=generator)
+            raise NotATensor
         if type(mean) is not float:
             mean = float_of(mean, "normal_functional", "mean", 2)
         if type(std) is not float:
             std = float_of(std, "normal_functional", "std", 3)
         if generator is not None:
             generator = generator_of(generator, "normal_functional", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_functional_default, input, mean, std, generator=generator)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::normal_functional"
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, mean, std, generator: fresh(ops.empty_like(input).normal_(mean, std, generator=generator)),
-            input,
-            mean,
-            std,
-            generator,
-        )
-    return fresh(ops.empty_like(input).normal_(mean, std, generator=generator))
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::normal_functional"
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, mean, std, generator: fresh(
+                    ops.empty_like(input).normal_(mean, std, generator=generator)
+                ),
+                input,
+                mean,
+                std,
+                generator,
+            )
+        return fresh(ops.empty_like(input).normal_(mean, std, generator=generator))
+    except CALL_ERRORS as error:
+        return failed(error, normal_functional_default, input, mean, std, generator=generator)
 
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
@@ -2868,31 +2453,29 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
     if out is not None:
         return normal_Tensor_Tensor_out(mean, std, generator=generator, out=out)
     try:
-        if not isinstance(mean, Tensor):
-            return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
-        if not isinstance(std, Tensor):
-            return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
+        if not (isinstance(mean, Tensor) and isinstance(std, Tensor)):
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_Tensor_Tensor, mean, std, generator=generator, out=out)
-    node = None
-    if (
-        (mean._mt_edge is not None or std._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(mean, std))
-    ):
-        mean_edge = mean._mt_edge or edge_of(mean)
-        std_edge = std._mt_edge or edge_of(std)
-        if mean_edge is not None or std_edge is not None:
-            node = nodes.NormalBackward3()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (mean_edge or None, std_edge or None)
-            node.mean_shape = mean.shape
-            node.std_shape = std.shape
-    if node is not None:
-        return recorded(node, composite_random.normal_tensor_tensor, mean, std, generator=generator)
-    return composite_random.normal_tensor_tensor(mean, std, generator=generator)
+        node = None
+        if (
+            (mean._mt_edge is not None or std._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(mean, std))
+        ):
+            mean_edge = mean._mt_edge or edge_of(mean)
+            std_edge = std._mt_edge or edge_of(std)
+            if mean_edge is not None or std_edge is not None:
+                node = nodes.NormalBackward3()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (mean_edge or None, std_edge or None)
+                node.mean_shape = mean.shape
+                node.std_shape = std.shape
+        if node is not None:
+            return recorded(node, composite_random.normal_tensor_tensor, mean, std, generator=generator)
+        return composite_random.normal_tensor_tensor(mean, std, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, normal_Tensor_Tensor, mean, std, generator=generator, out=out)
 
 
 def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
@@ -2900,19 +2483,15 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
     if state.interceptors and intercepts(normal_Tensor_Tensor_out, mean, std, out):
         return call(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     try:
-        if not isinstance(mean, Tensor):
-            return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-        if not isinstance(std, Tensor):
-            return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+        if not (isinstance(mean, Tensor) and isinstance(std, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-    if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("normal", mean, std, out)
-    return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
+        if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("normal", mean, std, out)
+        return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
 
 
 def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
@@ -2923,27 +2502,27 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         return normal_Tensor_float_out(mean, std, generator=generator, out=out)
     try:
         if not isinstance(mean, Tensor):
-            return raise_bad_argument(normal_Tensor_float, mean, std, generator=generator, out=out)
+            raise NotATensor
         if type(std) is not float:
             std = float_of(std, "normal", "std", 2)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_Tensor_float, mean, std, generator=generator, out=out)
-    node = None
-    if (
-        mean._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(mean))
-        and (edge := mean._mt_edge or edge_of(mean)) is not None
-    ):
-        node = nodes.NormalBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.mean_shape = mean.shape
-    if node is not None:
-        return recorded(node, composite_random.normal_tensor_float, mean, std, generator=generator)
-    return composite_random.normal_tensor_float(mean, std, generator=generator)
+        node = None
+        if (
+            (edge := mean._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(mean))
+        ):
+            if (edge := edge or edge_of(mean)) is not None:
+                node = nodes.NormalBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.mean_shape = mean.shape
+        if node is not None:
+            return recorded(node, composite_random.normal_tensor_float, mean, std, generator=generator)
+        return composite_random.normal_tensor_float(mean, std, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, normal_Tensor_float, mean, std, generator=generator, out=out)
 
 
 def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
@@ -2951,19 +2530,17 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
     if state.interceptors and intercepts(normal_Tensor_float_out, mean, out):
         return call(normal_Tensor_float_out, mean, std, generator=generator, out=out)
     try:
-        if not isinstance(mean, Tensor):
-            return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
+        if not (isinstance(mean, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(std) is not float:
             std = float_of(std, "normal", "std", 2)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_Tensor_float_out, mean, std, generator=generator, out=out)
-    if mean._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("normal", mean, out)
-    return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
+        if mean._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("normal", mean, out)
+        return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, normal_Tensor_float_out, mean, std, generator=generator, out=out)
 
 
 def normal_float_Tensor(mean, std, *, generator=None, out=None):
@@ -2974,27 +2551,27 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         return normal_float_Tensor_out(mean, std, generator=generator, out=out)
     try:
         if not isinstance(std, Tensor):
-            return raise_bad_argument(normal_float_Tensor, mean, std, generator=generator, out=out)
+            raise NotATensor
         if type(mean) is not float:
             mean = float_of(mean, "normal", "mean", 1)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_float_Tensor, mean, std, generator=generator, out=out)
-    node = None
-    if (
-        std._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(std))
-        and (edge := std._mt_edge or edge_of(std)) is not None
-    ):
-        node = nodes.NormalBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.std_shape = std.shape
-    if node is not None:
-        return recorded(node, composite_random.normal_float_tensor, mean, std, generator=generator)
-    return composite_random.normal_float_tensor(mean, std, generator=generator)
+        node = None
+        if (
+            (edge := std._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(std))
+        ):
+            if (edge := edge or edge_of(std)) is not None:
+                node = nodes.NormalBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.std_shape = std.shape
+        if node is not None:
+            return recorded(node, composite_random.normal_float_tensor, mean, std, generator=generator)
+        return composite_random.normal_float_tensor(mean, std, generator=generator)
+    except CALL_ERRORS as error:
+        return failed(error, normal_float_Tensor, mean, std, generator=generator, out=out)
 
 
 def normal_float_Tensor_out(mean, std, *, generator=None, out):
@@ -3002,19 +2579,17 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
     if state.interceptors and intercepts(normal_float_Tensor_out, std, out):
         return call(normal_float_Tensor_out, mean, std, generator=generator, out=out)
     try:
-        if not isinstance(std, Tensor):
-            return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
+        if not (isinstance(std, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(mean) is not float:
             mean = float_of(mean, "normal", "mean", 1)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_float_Tensor_out, mean, std, generator=generator, out=out)
-    if std._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("normal", std, out)
-    return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
+        if std._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("normal", std, out)
+        return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, normal_float_Tensor_out, mean, std, generator=generator, out=out)
 
 
 def normal_float_float(
@@ -3061,8 +2636,18 @@ def normal_float_float(
             dtype = dtype_of(dtype, "normal", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "normal")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        result = fresh(
+            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_(
+                mean, std, generator=generator
+            )
+        )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             normal_float_float,
             mean,
@@ -3076,19 +2661,6 @@ def normal_float_float(
             out=out,
             requires_grad=requires_grad,
         )
-    try:
-        result = fresh(
-            ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_(
-                mean, std, generator=generator
-            )
-        )
-    except CALL_ERRORS as error:
-        raise explained(error, normal_float_float, (normal_float_float,), (mean, std, size), {}) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def normal(
@@ -3112,66 +2684,49 @@ def normal(
     normal(mean, std=1.0, *, generator=None, out=None)
     normal(mean, std, size, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
-    try:
-        if as_operand(mean) is not None and as_operand(std) is not None and size is not ...:
-            return normal_float_float(
-                mean,
-                std,
-                size,
-                generator=generator,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                out=out,
-                requires_grad=requires_grad,
-            )
-        if (
-            isinstance(mean, Tensor)
-            and isinstance(std, Tensor)
-            and dtype is None
-            and layout is None
-            and device is None
-            and not pin_memory
-            and not requires_grad
-        ):
-            return normal_Tensor_Tensor(mean, std, generator=generator, out=out)
-        if (
-            isinstance(mean, Tensor)
-            and as_operand(std) is not None
-            and dtype is None
-            and layout is None
-            and device is None
-            and not pin_memory
-            and not requires_grad
-        ):
-            return normal_Tensor_float(mean, std, generator=generator, out=out)
-        if (
-            as_operand(mean) is not None
-            and isinstance(std, Tensor)
-            and dtype is None
-            and layout is None
-            and device is None
-            and not pin_memory
-            and not requires_grad
-        ):
-            return normal_float_Tensor(mean, std, generator=generator, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            normal,
-            (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float),
-            (mean, std, size),
-            {
-                "generator": generator,
-                "out": out,
-                "dtype": dtype,
-                "layout": layout,
-                "device": device,
-                "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
-            },
-        ) from None
+    if as_operand(mean) is not None and as_operand(std) is not None and size is not ...:
+        return normal_float_float(
+            mean,
+            std,
+            size,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if (
+        isinstance(mean, Tensor)
+        and isinstance(std, Tensor)
+        and dtype is None
+        and layout is None
+        and device is None
+        and not pin_memory
+        and not requires_grad
+    ):
+        return normal_Tensor_Tensor(mean, std, generator=generator, out=out)
+    if (
+        isinstance(mean, Tensor)
+        and as_operand(std) is not None
+        and dtype is None
+        and layout is None
+        and device is None
+        and not pin_memory
+        and not requires_grad
+    ):
+        return normal_Tensor_float(mean, std, generator=generator, out=out)
+    if (
+        as_operand(mean) is not None
+        and isinstance(std, Tensor)
+        and dtype is None
+        and layout is None
+        and device is None
+        and not pin_memory
+        and not requires_grad
+    ):
+        return normal_float_Tensor(mean, std, generator=generator, out=out)
     return raise_no_overload(
         normal,
         (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float),
@@ -3194,7 +2749,7 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         return call(normal_float_float_out, mean, std, size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
-            return raise_bad_argument(normal_float_float_out, mean, std, size, generator=generator, out=out)
+            raise NotATensor
         if type(mean) is not float:
             mean = float_of(mean, "normal", "mean", 1)
         if type(std) is not float:
@@ -3203,11 +2758,11 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
             size = ints_of(size, "normal", "size", 3)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, normal_float_float_out, mean, std, size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        refuse_unwritable("aten::normal", (out,))
-    result = composite_random.normal_float_float_out(mean, std, size, generator=generator, out=out)
-    if out._mt_edge is not None:
-        record_refusal("aten::normal", (out,))
-    return result
+        if out._mt_edge is not None:
+            refuse_unwritable("aten::normal", (out,))
+        result = composite_random.normal_float_float_out(mean, std, size, generator=generator, out=out)
+        if out._mt_edge is not None:
+            record_refusal("aten::normal", (out,))
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, normal_float_float_out, mean, std, size, generator=generator, out=out)

@@ -10,27 +10,29 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import recurrent as nodes
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.composite.recurrent import recurrent as composite_recurrent
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     float_of,
     int_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
-    refused,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
+
+__thnn_fused_lstm_cell_kernels = kernel_table("_thnn_fused_lstm_cell")
+__thnn_fused_lstm_cell_backward_impl_kernels = kernel_table("_thnn_fused_lstm_cell_backward_impl")
+__thnn_fused_gru_cell_kernels = kernel_table("_thnn_fused_gru_cell")
+__thnn_fused_gru_cell_backward_kernels = kernel_table("_thnn_fused_gru_cell_backward")
 
 
 def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
@@ -39,17 +41,11 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
         return call(lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+            raise NotATensor
         if type(hx) is not list and not isinstance(hx, (list, tuple)):
-            return raise_bad_argument(
-                lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -62,22 +58,13 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
             bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
         if batch_first is not False and batch_first is not True:
             batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    try:
         return composite_recurrent.lstm(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            lstm_input,
-            (lstm_input,),
-            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
-            {},
-        ) from None
+        return failed(
+            error, lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
 
 
 def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -85,22 +72,12 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
     if state.interceptors and intercepts(lstm_data, data, batch_sizes, hx, params):
         return call(lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
-        if not isinstance(data, Tensor):
-            return raise_bad_argument(
-                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(batch_sizes, Tensor):
-            return raise_bad_argument(
-                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+        if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor)):
+            raise NotATensor
         if type(hx) is not list and not isinstance(hx, (list, tuple)):
-            return raise_bad_argument(
-                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -111,22 +88,13 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
             train = bool_of(train, "lstm", "train", 8)
         if bidirectional is not False and bidirectional is not True:
             bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    try:
         return composite_recurrent.lstm_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            lstm_data,
-            (lstm_data,),
-            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
-            {},
-        ) from None
+        return failed(
+            error, lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
 
 
 def lstm(*args, **kwargs):
@@ -146,18 +114,10 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
     if state.interceptors and intercepts(gru_input, input, hx, params):
         return call(gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
-        if not isinstance(hx, Tensor):
-            return raise_bad_argument(
-                gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+        if not (isinstance(input, Tensor) and isinstance(hx, Tensor)):
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "gru", "has_biases", 4)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -170,22 +130,13 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
             bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
         if batch_first is not False and batch_first is not True:
             batch_first = bool_of(batch_first, "gru", "batch_first", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    try:
         return composite_recurrent.gru(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gru_input,
-            (gru_input,),
-            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
-            {},
-        ) from None
+        return failed(
+            error, gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
 
 
 def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -193,22 +144,10 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
     if state.interceptors and intercepts(gru_data, data, batch_sizes, hx, params):
         return call(gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
-        if not isinstance(data, Tensor):
-            return raise_bad_argument(
-                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(batch_sizes, Tensor):
-            return raise_bad_argument(
-                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(hx, Tensor):
-            return raise_bad_argument(
-                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+        if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor) and isinstance(hx, Tensor)):
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "gru", "has_biases", 5)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -219,22 +158,13 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
             train = bool_of(train, "gru", "train", 8)
         if bidirectional is not False and bidirectional is not True:
             bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    try:
         return composite_recurrent.gru_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gru_data,
-            (gru_data,),
-            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
-            {},
-        ) from None
+        return failed(
+            error, gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
 
 
 def gru(*args, **kwargs):
@@ -256,18 +186,10 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
-        if not isinstance(hx, Tensor):
-            return raise_bad_argument(
-                rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+        if not (isinstance(input, Tensor) and isinstance(hx, Tensor)):
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -280,22 +202,13 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
         if batch_first is not False and batch_first is not True:
             batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    try:
         return composite_recurrent.rnn_tanh(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            rnn_tanh_input,
-            (rnn_tanh_input,),
-            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
-            {},
-        ) from None
+        return failed(
+            error, rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
 
 
 def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -303,22 +216,10 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
     if state.interceptors and intercepts(rnn_tanh_data, data, batch_sizes, hx, params):
         return call(rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
-        if not isinstance(data, Tensor):
-            return raise_bad_argument(
-                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(batch_sizes, Tensor):
-            return raise_bad_argument(
-                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(hx, Tensor):
-            return raise_bad_argument(
-                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+        if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor) and isinstance(hx, Tensor)):
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -329,22 +230,13 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             train = bool_of(train, "rnn_tanh", "train", 8)
         if bidirectional is not False and bidirectional is not True:
             bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    try:
         return composite_recurrent.rnn_tanh_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            rnn_tanh_data,
-            (rnn_tanh_data,),
-            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
-            {},
-        ) from None
+        return failed(
+            error, rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
 
 
 def rnn_tanh(*args, **kwargs):
@@ -366,18 +258,10 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
-        if not isinstance(hx, Tensor):
-            return raise_bad_argument(
-                rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+        if not (isinstance(input, Tensor) and isinstance(hx, Tensor)):
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -390,22 +274,13 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
         if batch_first is not False and batch_first is not True:
             batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
-    try:
         return composite_recurrent.rnn_relu(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            rnn_relu_input,
-            (rnn_relu_input,),
-            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
-            {},
-        ) from None
+        return failed(
+            error, rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
 
 
 def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -413,22 +288,10 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
     if state.interceptors and intercepts(rnn_relu_data, data, batch_sizes, hx, params):
         return call(rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
-        if not isinstance(data, Tensor):
-            return raise_bad_argument(
-                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(batch_sizes, Tensor):
-            return raise_bad_argument(
-                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
-        if not isinstance(hx, Tensor):
-            return raise_bad_argument(
-                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+        if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor) and isinstance(hx, Tensor)):
+            raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
-            return raise_bad_argument(
-                rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-            )
+            raise NotATensor
         if has_biases is not False and has_biases is not True:
             has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
         if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
@@ -439,22 +302,13 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             train = bool_of(train, "rnn_relu", "train", 8)
         if bidirectional is not False and bidirectional is not True:
             bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
-    try:
         return composite_recurrent.rnn_relu_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            rnn_relu_data,
-            (rnn_relu_data,),
-            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
-            {},
-        ) from None
+        return failed(
+            error, rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
 
 
 def rnn_relu(*args, **kwargs):
@@ -469,9 +323,6 @@ def rnn_relu(*args, **kwargs):
     return raise_no_overload(rnn_relu, (rnn_relu_data, rnn_relu_input), args, kwargs)
 
 
-__thnn_fused_lstm_cell_kernels = kernel_table("_thnn_fused_lstm_cell")
-
-
 def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
     """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias):
@@ -482,59 +333,53 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
         cx_array = cx._mt_array
         input_bias_array = None if input_bias is None else input_bias._mt_array
         hidden_bias_array = None if hidden_bias is None else hidden_bias._mt_array
-    except AttributeError:
-        return raise_bad_argument(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
-    node = None
-    if (
-        input_gates._mt_edge is not None
-        or hidden_gates._mt_edge is not None
-        or cx._mt_edge is not None
-        or (input_bias is not None and input_bias._mt_edge is not None)
-        or (hidden_bias is not None and hidden_bias._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_gates_edge = input_gates._mt_edge or edge_of(input_gates)
-        hidden_gates_edge = hidden_gates._mt_edge or edge_of(hidden_gates)
-        cx_edge = cx._mt_edge or edge_of(cx)
-        input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
-        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
+        node = None
         if (
-            input_gates_edge is not None
-            or hidden_gates_edge is not None
-            or cx_edge is not None
-            or input_bias_edge is not None
-            or hidden_bias_edge is not None
-        ):
-            node = nodes.ThnnFusedLstmCellBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (
-                input_gates_edge or None,
-                hidden_gates_edge or None,
-                cx_edge or None,
-                input_bias_edge or None,
-                hidden_bias_edge or None,
-            )
-            node.kept = (
-                save(cx),
-                save(hidden_bias) if hidden_bias is not None else None,
-                save(hidden_gates),
-                save(input_bias) if input_bias is not None else None,
-                save(input_gates),
-            )
-    try:
+            input_gates._mt_edge is not None
+            or hidden_gates._mt_edge is not None
+            or cx._mt_edge is not None
+            or (input_bias is not None and input_bias._mt_edge is not None)
+            or (hidden_bias is not None and hidden_bias._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_gates_edge = input_gates._mt_edge or edge_of(input_gates)
+            hidden_gates_edge = hidden_gates._mt_edge or edge_of(hidden_gates)
+            cx_edge = cx._mt_edge or edge_of(cx)
+            input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
+            hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
+            if (
+                input_gates_edge is not None
+                or hidden_gates_edge is not None
+                or cx_edge is not None
+                or input_bias_edge is not None
+                or hidden_bias_edge is not None
+            ):
+                node = nodes.ThnnFusedLstmCellBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (
+                    input_gates_edge or None,
+                    hidden_gates_edge or None,
+                    cx_edge or None,
+                    input_bias_edge or None,
+                    hidden_bias_edge or None,
+                )
+                node.kept = (
+                    save(cx),
+                    save(hidden_bias) if hidden_bias is not None else None,
+                    save(hidden_gates),
+                    save(input_bias) if input_bias is not None else None,
+                    save(input_gates),
+                )
         result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_kernels[type(input_gates_array)](
             input_gates_array, hidden_gates_array, cx_array, input_bias_array, hidden_bias_array
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    result2 = wrap(result2_array)
-    if node is not None:
-        node.kept += (save_output(node, result1), save(result2))
-    return result0, result1, result2
-
-
-__thnn_fused_lstm_cell_backward_impl_kernels = kernel_table("_thnn_fused_lstm_cell_backward_impl")
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        result2 = wrap(result2_array)
+        if node is not None:
+            node.kept += (save_output(node, result1), save(result2))
+        return result0, result1, result2
+    except CALL_ERRORS as error:
+        return failed(error, _thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
 
 
 def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has_bias):
@@ -544,59 +389,50 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
     try:
         if has_bias is not False and has_bias is not True:
             has_bias = bool_of(has_bias, "_thnn_fused_lstm_cell_backward_impl", "has_bias", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
-    try:
         grad_hy_array = None if grad_hy is None else grad_hy._mt_array
         grad_cy_array = None if grad_cy is None else grad_cy._mt_array
         cx_array = cx._mt_array
         cy_array = cy._mt_array
         workspace_array = workspace._mt_array
-    except AttributeError:
-        return raise_bad_argument(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
-    node = None
-    if (
-        (grad_hy is not None and grad_hy._mt_edge is not None)
-        or (grad_cy is not None and grad_cy._mt_edge is not None)
-        or cx._mt_edge is not None
-        or cy._mt_edge is not None
-        or workspace._mt_edge is not None
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_hy_edge = None if grad_hy is None else (grad_hy._mt_edge or edge_of(grad_hy))
-        grad_cy_edge = None if grad_cy is None else (grad_cy._mt_edge or edge_of(grad_cy))
-        cx_edge = cx._mt_edge or edge_of(cx)
-        cy_edge = cy._mt_edge or edge_of(cy)
-        workspace_edge = workspace._mt_edge or edge_of(workspace)
+        node = None
         if (
-            grad_hy_edge is not None
-            or grad_cy_edge is not None
-            or cx_edge is not None
-            or cy_edge is not None
-            or workspace_edge is not None
-        ):
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (
-                grad_hy_edge or None,
-                grad_cy_edge or None,
-                cx_edge or None,
-                cy_edge or None,
-                workspace_edge or None,
-            )
-            node.op = "aten::_thnn_fused_lstm_cell_backward_impl"
-    try:
+            (grad_hy is not None and grad_hy._mt_edge is not None)
+            or (grad_cy is not None and grad_cy._mt_edge is not None)
+            or cx._mt_edge is not None
+            or cy._mt_edge is not None
+            or workspace._mt_edge is not None
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            grad_hy_edge = None if grad_hy is None else (grad_hy._mt_edge or edge_of(grad_hy))
+            grad_cy_edge = None if grad_cy is None else (grad_cy._mt_edge or edge_of(grad_cy))
+            cx_edge = cx._mt_edge or edge_of(cx)
+            cy_edge = cy._mt_edge or edge_of(cy)
+            workspace_edge = workspace._mt_edge or edge_of(workspace)
+            if (
+                grad_hy_edge is not None
+                or grad_cy_edge is not None
+                or cx_edge is not None
+                or cy_edge is not None
+                or workspace_edge is not None
+            ):
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (
+                    grad_hy_edge or None,
+                    grad_cy_edge or None,
+                    cx_edge or None,
+                    cy_edge or None,
+                    workspace_edge or None,
+                )
+                node.op = "aten::_thnn_fused_lstm_cell_backward_impl"
         result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
             grad_hy_array, grad_cy_array, cx_array, cy_array, workspace_array, has_bias
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    result2 = wrap_output(result2_array, node, 2)
-    return result0, result1, result2
-
-
-__thnn_fused_gru_cell_kernels = kernel_table("_thnn_fused_gru_cell")
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        result2 = wrap_output(result2_array, node, 2)
+        return result0, result1, result2
+    except CALL_ERRORS as error:
+        return failed(error, _thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
 
 
 def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
@@ -609,58 +445,52 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
         hx_array = hx._mt_array
         input_bias_array = None if input_bias is None else input_bias._mt_array
         hidden_bias_array = None if hidden_bias is None else hidden_bias._mt_array
-    except AttributeError:
-        return raise_bad_argument(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
-    node = None
-    if (
-        input_gates._mt_edge is not None
-        or hidden_gates._mt_edge is not None
-        or hx._mt_edge is not None
-        or (input_bias is not None and input_bias._mt_edge is not None)
-        or (hidden_bias is not None and hidden_bias._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_gates_edge = input_gates._mt_edge or edge_of(input_gates)
-        hidden_gates_edge = hidden_gates._mt_edge or edge_of(hidden_gates)
-        hx_edge = hx._mt_edge or edge_of(hx)
-        input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
-        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
+        node = None
         if (
-            input_gates_edge is not None
-            or hidden_gates_edge is not None
-            or hx_edge is not None
-            or input_bias_edge is not None
-            or hidden_bias_edge is not None
-        ):
-            node = nodes.ThnnFusedGruCellBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (
-                input_gates_edge or None,
-                hidden_gates_edge or None,
-                hx_edge or None,
-                input_bias_edge or None,
-                hidden_bias_edge or None,
-            )
-            node.kept = (
-                save(hidden_bias) if hidden_bias is not None else None,
-                save(hidden_gates),
-                save(hx),
-                save(input_bias) if input_bias is not None else None,
-                save(input_gates),
-            )
-    try:
+            input_gates._mt_edge is not None
+            or hidden_gates._mt_edge is not None
+            or hx._mt_edge is not None
+            or (input_bias is not None and input_bias._mt_edge is not None)
+            or (hidden_bias is not None and hidden_bias._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_gates_edge = input_gates._mt_edge or edge_of(input_gates)
+            hidden_gates_edge = hidden_gates._mt_edge or edge_of(hidden_gates)
+            hx_edge = hx._mt_edge or edge_of(hx)
+            input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
+            hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
+            if (
+                input_gates_edge is not None
+                or hidden_gates_edge is not None
+                or hx_edge is not None
+                or input_bias_edge is not None
+                or hidden_bias_edge is not None
+            ):
+                node = nodes.ThnnFusedGruCellBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (
+                    input_gates_edge or None,
+                    hidden_gates_edge or None,
+                    hx_edge or None,
+                    input_bias_edge or None,
+                    hidden_bias_edge or None,
+                )
+                node.kept = (
+                    save(hidden_bias) if hidden_bias is not None else None,
+                    save(hidden_gates),
+                    save(hx),
+                    save(input_bias) if input_bias is not None else None,
+                    save(input_gates),
+                )
         result0_array, result1_array = __thnn_fused_gru_cell_kernels[type(input_gates_array)](
             input_gates_array, hidden_gates_array, hx_array, input_bias_array, hidden_bias_array
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
-
-
-__thnn_fused_gru_cell_backward_kernels = kernel_table("_thnn_fused_gru_cell_backward")
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, _thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
 
 
 def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
@@ -670,75 +500,64 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
     try:
         if has_bias is not False and has_bias is not True:
             has_bias = bool_of(has_bias, "_thnn_fused_gru_cell_backward", "has_bias", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
-    try:
         grad_hy_array = grad_hy._mt_array
         workspace_array = workspace._mt_array
-    except AttributeError:
-        return raise_bad_argument(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
-    node = None
-    if (grad_hy._mt_edge is not None or workspace._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_hy_edge = grad_hy._mt_edge or edge_of(grad_hy)
-        workspace_edge = workspace._mt_edge or edge_of(workspace)
-        if grad_hy_edge is not None or workspace_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_hy_edge or None, workspace_edge or None)
-            node.op = "aten::_thnn_fused_gru_cell_backward"
-    try:
+        node = None
+        if (grad_hy._mt_edge is not None or workspace._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_hy_edge = grad_hy._mt_edge or edge_of(grad_hy)
+            workspace_edge = workspace._mt_edge or edge_of(workspace)
+            if grad_hy_edge is not None or workspace_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_hy_edge or None, workspace_edge or None)
+                node.op = "aten::_thnn_fused_gru_cell_backward"
         result0_array, result1_array, result2_array, result3_array, result4_array = (
             __thnn_fused_gru_cell_backward_kernels[type(grad_hy_array)](grad_hy_array, workspace_array, has_bias)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    result2 = wrap_output(result2_array, node, 2)
-    result3 = wrap_output(result3_array, node, 3)
-    result4 = wrap_output(result4_array, node, 4)
-    return result0, result1, result2, result3, result4
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        result2 = wrap_output(result2_array, node, 2)
+        result3 = wrap_output(result3_array, node, 3)
+        result4 = wrap_output(result4_array, node, 4)
+        return result0, result1, result2, result3, result4
+    except CALL_ERRORS as error:
+        return failed(error, _thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
 
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_ih, Tensor):
-        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_hh, Tensor):
-        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_ih is not None and not isinstance(b_ih, Tensor):
-        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_hh is not None and not isinstance(b_hh, Tensor):
-        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if type(hx) is not list and not isinstance(hx, (list, tuple)):
-        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     try:
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(w_ih, Tensor)
+            and isinstance(w_hh, Tensor)
+            and (b_ih is None or isinstance(b_ih, Tensor))
+            and (b_hh is None or isinstance(b_hh, Tensor))
+        ):
+            raise NotATensor
+        if type(hx) is not list and not isinstance(hx, (list, tuple)):
+            raise NotATensor
         return composite_recurrent.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
     except CALL_ERRORS as error:
-        raise explained(error, lstm_cell, (lstm_cell,), (input, hx, w_ih, w_hh, b_ih, b_hh), {}) from None
+        return failed(error, lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
     if state.interceptors and intercepts(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_ih, Tensor):
-        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_hh, Tensor):
-        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_ih is not None and not isinstance(b_ih, Tensor):
-        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_hh is not None and not isinstance(b_hh, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and isinstance(hx, Tensor)
+        and isinstance(w_ih, Tensor)
+        and isinstance(w_hh, Tensor)
+        and (b_ih is None or isinstance(b_ih, Tensor))
+        and (b_hh is None or isinstance(b_hh, Tensor))
+    ):
         return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     return composite_recurrent.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
@@ -747,17 +566,14 @@ def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
     if state.interceptors and intercepts(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_ih, Tensor):
-        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_hh, Tensor):
-        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_ih is not None and not isinstance(b_ih, Tensor):
-        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_hh is not None and not isinstance(b_hh, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and isinstance(hx, Tensor)
+        and isinstance(w_ih, Tensor)
+        and isinstance(w_hh, Tensor)
+        and (b_ih is None or isinstance(b_ih, Tensor))
+        and (b_hh is None or isinstance(b_hh, Tensor))
+    ):
         return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     return composite_recurrent.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
@@ -766,16 +582,13 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
     if state.interceptors and intercepts(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(hx, Tensor):
-        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_ih, Tensor):
-        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if not isinstance(w_hh, Tensor):
-        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_ih is not None and not isinstance(b_ih, Tensor):
-        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
-    if b_hh is not None and not isinstance(b_hh, Tensor):
+    if not (
+        isinstance(input, Tensor)
+        and isinstance(hx, Tensor)
+        and isinstance(w_ih, Tensor)
+        and isinstance(w_hh, Tensor)
+        and (b_ih is None or isinstance(b_ih, Tensor))
+        and (b_hh is None or isinstance(b_hh, Tensor))
+    ):
         return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     return composite_recurrent.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)

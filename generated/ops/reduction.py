@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
@@ -28,11 +28,10 @@ from mindtorch.composite.reduction import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
@@ -41,7 +40,6 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
     separate_ints_of,
     sized_ints_of,
@@ -49,11 +47,64 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
 _sum_default_kernels = kernel_table("sum")
+_sum_dim_IntList_kernels = kernel_table("sum.dim_IntList")
+_mean_default_kernels = kernel_table("mean")
+_mean_dim_kernels = kernel_table("mean.dim")
+_prod_default_kernels = kernel_table("prod")
+_prod_dim_int_kernels = kernel_table("prod.dim_int")
+_amax_kernels = kernel_table("amax")
+_amin_kernels = kernel_table("amin")
+_max_default_kernels = kernel_table("max")
+_max_dim_kernels = kernel_table("max.dim")
+_min_default_kernels = kernel_table("min")
+_min_dim_kernels = kernel_table("min.dim")
+_aminmax_kernels = kernel_table("aminmax")
+_median_default_kernels = kernel_table("median")
+_median_dim_kernels = kernel_table("median.dim")
+_nanmedian_default_kernels = kernel_table("nanmedian")
+_nanmedian_dim_kernels = kernel_table("nanmedian.dim")
+_mode_kernels = kernel_table("mode")
+_kthvalue_kernels = kernel_table("kthvalue")
+_histc_kernels = kernel_table("histc")
+_histogram_bins_tensor_kernels = kernel_table("histogram.bins_tensor")
+_histogram_bin_ct_kernels = kernel_table("histogram.bin_ct")
+__histogramdd_from_bin_tensors_kernels = kernel_table("_histogramdd_from_bin_tensors")
+_segment_reduce_kernels = kernel_table("segment_reduce")
+__segment_reduce_backward_kernels = kernel_table("_segment_reduce_backward")
+_bincount_kernels = kernel_table("bincount")
+_searchsorted_Tensor_kernels = kernel_table("searchsorted.Tensor")
+_searchsorted_Scalar_kernels = kernel_table("searchsorted.Scalar")
+_bucketize_Tensor_kernels = kernel_table("bucketize.Tensor")
+_bucketize_Scalar_kernels = kernel_table("bucketize.Scalar")
+_argmax_kernels = kernel_table("argmax")
+_argmin_kernels = kernel_table("argmin")
+_any_default_kernels = kernel_table("any")
+_any_dim_kernels = kernel_table("any.dim")
+_all_default_kernels = kernel_table("all")
+_all_dim_kernels = kernel_table("all.dim")
+_var_correction_kernels = kernel_table("var.correction")
+_std_correction_kernels = kernel_table("std.correction")
+_logsumexp_kernels = kernel_table("logsumexp")
+_cumsum_kernels = kernel_table("cumsum")
+_cumprod_kernels = kernel_table("cumprod")
+_cummax_kernels = kernel_table("cummax")
+_cummin_kernels = kernel_table("cummin")
+_logcumsumexp_kernels = kernel_table("logcumsumexp")
+__softmax_kernels = kernel_table("_softmax")
+__softmax_backward_data_kernels = kernel_table("_softmax_backward_data")
+__log_softmax_kernels = kernel_table("_log_softmax")
+__log_softmax_backward_data_kernels = kernel_table("_log_softmax_backward_data")
+_sort_default_kernels = kernel_table("sort")
+_sort_stable_kernels = kernel_table("sort.stable")
+_topk_kernels = kernel_table("topk")
+_linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
+_std_mean_correction_kernels = kernel_table("std_mean.correction")
+_var_mean_correction_kernels = kernel_table("var_mean.correction")
+_nansum_kernels = kernel_table("nansum")
 
 
 def sum_default(input, *, dtype=None):
@@ -63,29 +114,17 @@ def sum_default(input, *, dtype=None):
     try:
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "sum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sum_default, input, dtype=dtype)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sum_default, input, dtype=dtype)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SumBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
         return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_sum_dim_IntList_kernels = kernel_table("sum.dim_IntList")
+    except CALL_ERRORS as error:
+        return failed(error, sum_default, input, dtype=dtype)
 
 
 def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
@@ -103,28 +142,19 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
             keepdim = bool_of(keepdim, "sum", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "sum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SumBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SumBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
+                node.keepdim = keepdim
         return wrap(_sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
@@ -137,15 +167,10 @@ def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdim
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if dim is not ...:
-            return sum_dim_IntList(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
-        if keepdim is ... and out is None:
-            return sum_default(input, dtype=dtype)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out}
-        ) from None
+    if dim is not ...:
+        return sum_dim_IntList(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+    if keepdim is ... and out is None:
+        return sum_default(input, dtype=dtype)
     return raise_no_overload(sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
@@ -162,24 +187,15 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
             keepdim = bool_of(keepdim, "sum", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "sum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sum", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("sum", input, out)
         adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, sum_dim_IntList_out, (sum_dim_IntList_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_mean_default_kernels = kernel_table("mean")
+        return failed(error, sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def mean_default(input, *, dtype=None, out=None):
@@ -191,27 +207,18 @@ def mean_default(input, *, dtype=None, out=None):
     try:
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "mean", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mean_default, input, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mean_default, input, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MeanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.self_numel = input_array.size
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MeanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.self_numel = input_array.size
         return wrap(_mean_default_kernels[type(input_array)](input_array, dtype), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, mean_default, input, dtype=dtype, out=out)
 
 
 def mean_default_out(input, *, dtype=None, out):
@@ -221,24 +228,15 @@ def mean_default_out(input, *, dtype=None, out):
     try:
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "mean", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mean_default_out, input, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mean", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mean", input, out)
         adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_mean_dim_kernels = kernel_table("mean.dim")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, mean_default_out, input, dtype=dtype, out=out)
 
 
 def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
@@ -256,28 +254,19 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
             keepdim = bool_of(keepdim, "mean", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "mean", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mean_dim, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mean_dim, input, dim, keepdim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MeanBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MeanBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
+                node.keepdim = keepdim
         return wrap(_mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, mean_dim, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
@@ -290,15 +279,10 @@ def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if dim is not ...:
-            return mean_dim(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
-        if keepdim is ...:
-            return mean_default(input, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out}
-        ) from None
+    if dim is not ...:
+        return mean_dim(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+    if keepdim is ...:
+        return mean_default(input, dtype=dtype, out=out)
     return raise_no_overload(mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
@@ -315,24 +299,15 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
             keepdim = bool_of(keepdim, "mean", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "mean", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mean", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mean", input, out)
         adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, mean_dim_out, (mean_dim_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_prod_default_kernels = kernel_table("prod")
+        return failed(error, mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def prod_default(input, *, dtype=None):
@@ -342,32 +317,20 @@ def prod_default(input, *, dtype=None):
     try:
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "prod", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, prod_default, input, dtype=dtype)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(prod_default, input, dtype=dtype)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ProdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ProdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
-
-
-_prod_dim_int_kernels = kernel_table("prod.dim_int")
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, prod_default, input, dtype=dtype)
 
 
 def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
@@ -383,31 +346,22 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
             keepdim = bool_of(keepdim, "prod", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "prod", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ProdBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ProdBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result = wrap(_prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
@@ -420,15 +374,10 @@ def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if dim is not ...:
-            return prod_dim_int(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
-        if keepdim is ... and out is None:
-            return prod_default(input, dtype=dtype)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out}
-        ) from None
+    if dim is not ...:
+        return prod_dim_int(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+    if keepdim is ... and out is None:
+        return prod_default(input, dtype=dtype)
     return raise_no_overload(prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
@@ -443,24 +392,15 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
             keepdim = bool_of(keepdim, "prod", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "prod", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("prod", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("prod", input, out)
         adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, prod_dim_int_out, (prod_dim_int_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_amax_kernels = kernel_table("amax")
+        return failed(error, prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -482,32 +422,23 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
             dim = sized_ints_of(dim, "amax", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "amax", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, amax, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(amax, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AmaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AmaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result = wrap(_amax_kernels[type(input_array)](input_array, dim, keepdim), node)
+        if node is not None:
+            refuse_complex("amax", input)
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, amax, (amax,), (input, dim, keepdim), {}) from None
-    if node is not None:
-        refuse_complex("amax", input)
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, amax, input, dim, keepdim, out=out)
 
 
 def amax_out(input, dim=(), keepdim=False, *, out):
@@ -523,24 +454,15 @@ def amax_out(input, dim=(), keepdim=False, *, out):
             dim = sized_ints_of(dim, "amax", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "amax", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, amax_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("amax", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("amax", input, out)
         adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, amax_out, (amax_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_amin_kernels = kernel_table("amin")
+        return failed(error, amax_out, input, dim, keepdim, out=out)
 
 
 def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -562,32 +484,23 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
             dim = sized_ints_of(dim, "amin", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "amin", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, amin, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(amin, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AminBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AminBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result = wrap(_amin_kernels[type(input_array)](input_array, dim, keepdim), node)
+        if node is not None:
+            refuse_complex("amin", input)
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, amin, (amin,), (input, dim, keepdim), {}) from None
-    if node is not None:
-        refuse_complex("amin", input)
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, amin, input, dim, keepdim, out=out)
 
 
 def amin_out(input, dim=(), keepdim=False, *, out):
@@ -603,24 +516,15 @@ def amin_out(input, dim=(), keepdim=False, *, out):
             dim = sized_ints_of(dim, "amin", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "amin", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, amin_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("amin", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("amin", input, out)
         adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, amin_out, (amin_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_max_default_kernels = kernel_table("max")
+        return failed(error, amin_out, input, dim, keepdim, out=out)
 
 
 def max_default(input, *, out=None):
@@ -631,25 +535,19 @@ def max_default(input, *, out=None):
         return max_default_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(max_default, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaxBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaxBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_max_default_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, max_default, input, out=out)
 
 
 def max_default_out(input, *, out):
@@ -659,19 +557,13 @@ def max_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(max_default_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("max", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("max", input, out)
         adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_max_dim_kernels = kernel_table("max.dim")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, max_default_out, input, out=out)
 
 
 def max_dim(input, dim, keepdim=False, *, out=None):
@@ -685,33 +577,24 @@ def max_dim(input, dim, keepdim=False, *, out=None):
             dim = int_of(dim, "max", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "max", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_dim, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(max_dim, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
+                node.keepdim = keepdim
         values_array, indices_array = _max_dim_kernels[type(input_array)](input_array, dim, keepdim)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        node.kept = (save(indices),)
-    return return_types.max((values, indices))
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            node.kept = (save(indices),)
+        return return_types.max((values, indices))
+    except CALL_ERRORS as error:
+        return failed(error, max_dim, input, dim, keepdim, out=out)
 
 
 def max_dim_out(input, dim, keepdim=False, *, out):
@@ -724,23 +607,17 @@ def max_dim_out(input, dim, keepdim=False, *, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "max", "keepdim", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, max_dim_out, input, dim, keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
-    refuse_grad("max", input, *out)
-    try:
+        refuse_grad("max", input, *out)
         arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.max_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, max_dim_out, (max_dim_out,), (input, dim, keepdim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.max_out(out)
+        return failed(error, max_dim_out, input, dim, keepdim, out=out)
 
 
 def max_other(input, other, *, out=None):
@@ -749,9 +626,7 @@ def max_other(input, other, *, out=None):
         return call(max_other, input, other, out=out)
     if out is not None:
         return max_other_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(max_other, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(max_other, input, other, out=out)
     return ops.maximum(input, other)
 
@@ -777,17 +652,12 @@ def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
             other = _dim
         else:
             dim = _dim
-    try:
-        if other is not ... and keepdim is ...:
-            return max_other(input, other, out=out)
-        if dim is not ...:
-            return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-        if keepdim is ...:
-            return max_default(input, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out}
-        ) from None
+    if other is not ... and keepdim is ...:
+        return max_other(input, other, out=out)
+    if dim is not ...:
+        return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+    if keepdim is ...:
+        return max_default(input, out=out)
     return raise_no_overload(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
 
 
@@ -795,18 +665,11 @@ def max_other_out(input, other, *, out):
     """max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(max_other_out, input, other, out):
         return call(max_other_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(max_other_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(max_other_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(max_other_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("max", input, other, out)
     return ops.maximum(input, other, out=out)
-
-
-_min_default_kernels = kernel_table("min")
 
 
 def min_default(input, *, out=None):
@@ -817,25 +680,19 @@ def min_default(input, *, out=None):
         return min_default_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(min_default, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MinBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MinBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_min_default_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, min_default, input, out=out)
 
 
 def min_default_out(input, *, out):
@@ -845,19 +702,13 @@ def min_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(min_default_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("min", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("min", input, out)
         adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_min_dim_kernels = kernel_table("min.dim")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, min_default_out, input, out=out)
 
 
 def min_dim(input, dim, keepdim=False, *, out=None):
@@ -871,33 +722,24 @@ def min_dim(input, dim, keepdim=False, *, out=None):
             dim = int_of(dim, "min", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "min", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, min_dim, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(min_dim, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MinBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MinBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
+                node.keepdim = keepdim
         values_array, indices_array = _min_dim_kernels[type(input_array)](input_array, dim, keepdim)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        node.kept = (save(indices),)
-    return return_types.min((values, indices))
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            node.kept = (save(indices),)
+        return return_types.min((values, indices))
+    except CALL_ERRORS as error:
+        return failed(error, min_dim, input, dim, keepdim, out=out)
 
 
 def min_dim_out(input, dim, keepdim=False, *, out):
@@ -910,23 +752,17 @@ def min_dim_out(input, dim, keepdim=False, *, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "min", "keepdim", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, min_dim_out, input, dim, keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
-    refuse_grad("min", input, *out)
-    try:
+        refuse_grad("min", input, *out)
         arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.min_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, min_dim_out, (min_dim_out,), (input, dim, keepdim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.min_out(out)
+        return failed(error, min_dim_out, input, dim, keepdim, out=out)
 
 
 def min_other(input, other, *, out=None):
@@ -935,9 +771,7 @@ def min_other(input, other, *, out=None):
         return call(min_other, input, other, out=out)
     if out is not None:
         return min_other_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(min_other, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(min_other, input, other, out=out)
     return ops.minimum(input, other)
 
@@ -963,17 +797,12 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
             other = _dim
         else:
             dim = _dim
-    try:
-        if other is not ... and keepdim is ...:
-            return min_other(input, other, out=out)
-        if dim is not ...:
-            return min_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-        if keepdim is ...:
-            return min_default(input, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out}
-        ) from None
+    if other is not ... and keepdim is ...:
+        return min_other(input, other, out=out)
+    if dim is not ...:
+        return min_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+    if keepdim is ...:
+        return min_default(input, out=out)
     return raise_no_overload(min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out})
 
 
@@ -981,18 +810,11 @@ def min_other_out(input, other, *, out):
     """min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(min_other_out, input, other, out):
         return call(min_other_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(min_other_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(min_other_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(min_other_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("min", input, other, out)
     return ops.minimum(input, other, out=out)
-
-
-_aminmax_kernels = kernel_table("aminmax")
 
 
 def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=None):
@@ -1010,34 +832,25 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
             dim = int_of(dim, "aminmax", "dim")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "aminmax", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, aminmax, input, dim=dim, keepdim=keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(aminmax, input, dim=dim, keepdim=keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AminmaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AminmaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         min_array, max_array = _aminmax_kernels[type(input_array)](input_array, dim, keepdim)
+        min = wrap_output(min_array, node, 0)
+        max = wrap_output(max_array, node, 1)
+        if node is not None:
+            refuse_complex("aminmax", input)
+            node.kept += (save_output(node, max), save_output(node, min))
+        return return_types.aminmax((min, max))
     except CALL_ERRORS as error:
-        raise explained(error, aminmax, (aminmax,), (input,), {"dim": dim}) from None
-    min = wrap_output(min_array, node, 0)
-    max = wrap_output(max_array, node, 1)
-    if node is not None:
-        refuse_complex("aminmax", input)
-        node.kept += (save_output(node, max), save_output(node, min))
-    return return_types.aminmax((min, max))
+        return failed(error, aminmax, input, dim=dim, keepdim=keepdim, out=out)
 
 
 def aminmax_out(input, *, dim=None, keepdim=False, out):
@@ -1050,26 +863,17 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "aminmax", "keepdim")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
-    refuse_grad("aminmax", input, *out)
-    try:
+        refuse_grad("aminmax", input, *out)
         arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.aminmax_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, aminmax_out, (aminmax_out,), (input,), {"dim": dim}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.aminmax_out(out)
-
-
-_median_default_kernels = kernel_table("median")
+        return failed(error, aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
 
 
 def median_default(input):
@@ -1078,29 +882,20 @@ def median_default(input):
         return call(median_default, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(median_default, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MedianBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MedianBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_median_default_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        refuse_complex("median", input)
-        node.kept += (save_output(node, result),)
-    return result
-
-
-_median_dim_kernels = kernel_table("median.dim")
+        if node is not None:
+            refuse_complex("median", input)
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, median_default, input)
 
 
 def median_dim(input, dim, keepdim=False, *, out=None):
@@ -1114,34 +909,25 @@ def median_dim(input, dim, keepdim=False, *, out=None):
             dim = int_of(dim, "median", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "median", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, median_dim, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(median_dim, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MedianBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MedianBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
+                node.keepdim = keepdim
         values_array, indices_array = _median_dim_kernels[type(input_array)](input_array, dim, keepdim)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        refuse_complex("median", input)
-        node.kept = (save(indices),)
-    return return_types.median((values, indices))
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            refuse_complex("median", input)
+            node.kept = (save(indices),)
+        return return_types.median((values, indices))
+    except CALL_ERRORS as error:
+        return failed(error, median_dim, input, dim, keepdim, out=out)
 
 
 def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -1154,13 +940,10 @@ def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if dim is not ...:
-            return median_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-        if keepdim is ... and out is None:
-            return median_default(input)
-    except CALL_ERRORS as error:
-        raise explained(error, median, (median_default, median_dim), (input, dim, keepdim), {"out": out}) from None
+    if dim is not ...:
+        return median_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+    if keepdim is ... and out is None:
+        return median_default(input)
     return raise_no_overload(median, (median_default, median_dim), (input, dim, keepdim), {"out": out})
 
 
@@ -1174,26 +957,17 @@ def median_dim_out(input, dim, keepdim=False, *, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "median", "keepdim", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, median_dim_out, input, dim, keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
-    refuse_grad("median", input, *out)
-    try:
+        refuse_grad("median", input, *out)
         arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.median_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, median_dim_out, (median_dim_out,), (input, dim, keepdim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.median_out(out)
-
-
-_nanmedian_default_kernels = kernel_table("nanmedian")
+        return failed(error, median_dim_out, input, dim, keepdim, out=out)
 
 
 def nanmedian_default(input):
@@ -1202,29 +976,20 @@ def nanmedian_default(input):
         return call(nanmedian_default, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nanmedian_default, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NanmedianBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NanmedianBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        refuse_complex("nanmedian", input)
-        node.kept += (save_output(node, result),)
-    return result
-
-
-_nanmedian_dim_kernels = kernel_table("nanmedian.dim")
+        if node is not None:
+            refuse_complex("nanmedian", input)
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, nanmedian_default, input)
 
 
 def nanmedian_dim(input, dim, keepdim=False, *, out=None):
@@ -1238,34 +1003,25 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
             dim = int_of(dim, "nanmedian", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanmedian_dim, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nanmedian_dim, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NanmedianBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NanmedianBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
+                node.keepdim = keepdim
         values_array, indices_array = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        refuse_complex("nanmedian", input)
-        node.kept = (save(indices),)
-    return return_types.nanmedian((values, indices))
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            refuse_complex("nanmedian", input)
+            node.kept = (save(indices),)
+        return return_types.nanmedian((values, indices))
+    except CALL_ERRORS as error:
+        return failed(error, nanmedian_dim, input, dim, keepdim, out=out)
 
 
 def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -1278,15 +1034,10 @@ def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if dim is not ...:
-            return nanmedian_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-        if keepdim is ... and out is None:
-            return nanmedian_default(input)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out}
-        ) from None
+    if dim is not ...:
+        return nanmedian_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+    if keepdim is ... and out is None:
+        return nanmedian_default(input)
     return raise_no_overload(nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out})
 
 
@@ -1300,26 +1051,17 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanmedian_dim_out, input, dim, keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
-    refuse_grad("nanmedian", input, *out)
-    try:
+        refuse_grad("nanmedian", input, *out)
         arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.nanmedian_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, nanmedian_dim_out, (nanmedian_dim_out,), (input, dim, keepdim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.nanmedian_out(out)
-
-
-_mode_kernels = kernel_table("mode")
+        return failed(error, nanmedian_dim_out, input, dim, keepdim, out=out)
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1337,34 +1079,25 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
             dim = int_of(dim, "mode", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "mode", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mode, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(mode, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ModeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ModeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
+                node.keepdim = keepdim
         values_array, indices_array = _mode_kernels[type(input_array)](input_array, dim, keepdim)
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            refuse_complex("mode", input)
+            node.kept = (save(indices),)
+        return return_types.mode((values, indices))
     except CALL_ERRORS as error:
-        raise explained(error, mode, (mode,), (input, dim, keepdim), {}) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        refuse_complex("mode", input)
-        node.kept = (save(indices),)
-    return return_types.mode((values, indices))
+        return failed(error, mode, input, dim, keepdim, out=out)
 
 
 def mode_out(input, dim=-1, keepdim=False, *, out):
@@ -1377,26 +1110,17 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "mode", "keepdim", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mode_out, input, dim, keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
-    refuse_grad("mode", input, *out)
-    try:
+        refuse_grad("mode", input, *out)
         arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.mode_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, mode_out, (mode_out,), (input, dim, keepdim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.mode_out(out)
-
-
-_kthvalue_kernels = kernel_table("kthvalue")
+        return failed(error, mode_out, input, dim, keepdim, out=out)
 
 
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1416,34 +1140,25 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
             dim = int_of(dim, "kthvalue", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, kthvalue, input, k, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(kthvalue, input, k, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.KthvalueBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-        node.keepdim = keepdim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.KthvalueBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
+                node.keepdim = keepdim
         values_array, indices_array = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim)
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            refuse_complex("kthvalue", input)
+            node.kept = (save(indices),)
+        return return_types.kthvalue((values, indices))
     except CALL_ERRORS as error:
-        raise explained(error, kthvalue, (kthvalue,), (input, k, dim, keepdim), {}) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        refuse_complex("kthvalue", input)
-        node.kept = (save(indices),)
-    return return_types.kthvalue((values, indices))
+        return failed(error, kthvalue, input, k, dim, keepdim, out=out)
 
 
 def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
@@ -1458,26 +1173,17 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, kthvalue_out, input, k, dim, keepdim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
-    refuse_grad("kthvalue", input, *out)
-    try:
+        refuse_grad("kthvalue", input, *out)
         arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.kthvalue_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, kthvalue_out, (kthvalue_out,), (input, k, dim, keepdim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.kthvalue_out(out)
-
-
-_histc_kernels = kernel_table("histc")
+        return failed(error, kthvalue_out, input, k, dim, keepdim, out=out)
 
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
@@ -1493,16 +1199,10 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
             min = scalar_of(min, "histc", "min", 3)
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "histc", "max", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, histc, input, bins, min, max, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(histc, input, bins, min, max, out=out)
-    try:
         return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
     except CALL_ERRORS as error:
-        raise explained(error, histc, (histc,), (input, bins, min, max), {}) from None
+        return failed(error, histc, input, bins, min, max, out=out)
 
 
 def histc_out(input, bins=100, min=0, max=0, *, out):
@@ -1516,22 +1216,13 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
             min = scalar_of(min, "histc", "min", 3)
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "histc", "max", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, histc_out, input, bins, min, max, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(histc_out, input, bins, min, max, out=out)
-    try:
         adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, histc_out, (histc_out,), (input, bins, min, max), {}) from None
-    mark_written(out)
-    return out
-
-
-_histogram_bins_tensor_kernels = kernel_table("histogram.bins_tensor")
+        return failed(error, histc_out, input, bins, min, max, out=out)
 
 
 def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
@@ -1543,35 +1234,31 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
     try:
         if density is not False and density is not True:
             density = bool_of(density, "histogram", "density")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
-    try:
         input_array = input._mt_array
         bins_array = bins._mt_array
         weight_array = None if weight is None else weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
-    node = None
-    if (
-        input._mt_edge is not None or bins._mt_edge is not None or (weight is not None and weight._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        bins_edge = bins._mt_edge or edge_of(bins)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge is not None or bins_edge is not None or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, bins_edge or None, weight_edge or None)
-            node.op = "aten::histogram"
-    try:
+        node = None
+        if (
+            input._mt_edge is not None
+            or bins._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            bins_edge = bins._mt_edge or edge_of(bins)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if input_edge is not None or bins_edge is not None or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, bins_edge or None, weight_edge or None)
+                node.op = "aten::histogram"
         hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
             input_array, bins_array, weight_array, density
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    hist = wrap_output(hist_array, node, 0)
-    bin_edges = wrap_output(bin_edges_array, node, 1)
-    return return_types.histogram((hist, bin_edges))
+        hist = wrap_output(hist_array, node, 0)
+        bin_edges = wrap_output(bin_edges_array, node, 1)
+        return return_types.histogram((hist, bin_edges))
+    except CALL_ERRORS as error:
+        return failed(error, histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
 
 
 def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
@@ -1582,31 +1269,22 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
         if density is not False and density is not True:
             density = bool_of(density, "histogram", "density")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         bins_array = bins._mt_array
         weight_array = None if weight is None else weight._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    refuse_unwritable("aten::histogram", out, input, bins, weight)
-    try:
+        refuse_unwritable("aten::histogram", out, input, bins, weight)
         arrays = _histogram_bins_tensor_kernels[type(input_array)](
             input_array, bins_array, weight_array, density, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    record_refusal("aten::histogram", out, input, bins, weight)
-    return return_types.histogram_out(out)
-
-
-_histogram_bin_ct_kernels = kernel_table("histogram.bin_ct")
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        record_refusal("aten::histogram", out, input, bins, weight)
+        return return_types.histogram_out(out)
+    except CALL_ERRORS as error:
+        return failed(error, histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
 
 
 def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False, out=None):
@@ -1620,33 +1298,27 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
             bins = int_of(bins, "histogram", "bins", 2)
         if density is not False and density is not True:
             density = bool_of(density, "histogram", "density")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
-    try:
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
-    except AttributeError:
-        return raise_bad_argument(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
-    node = None
-    if (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None)) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge is not None or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None)
-            node.op = "aten::histogram"
-    try:
+        node = None
+        if (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None)) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if input_edge is not None or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None)
+                node.op = "aten::histogram"
         hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
             input_array, bins, range, weight_array, density
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    hist = wrap_output(hist_array, node, 0)
-    bin_edges = wrap_output(bin_edges_array, node, 1)
-    return return_types.histogram((hist, bin_edges))
+        hist = wrap_output(hist_array, node, 0)
+        bin_edges = wrap_output(bin_edges_array, node, 1)
+        return return_types.histogram((hist, bin_edges))
+    except CALL_ERRORS as error:
+        return failed(error, histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
 
 
 def histogram(input, bins=100, *, weight=None, density=False, out=None, range=None):
@@ -1655,19 +1327,10 @@ def histogram(input, bins=100, *, weight=None, density=False, out=None, range=No
     histogram(input, bins, *, weight=None, density=False, out=None)
     histogram(input, bins=100, *, range=None, weight=None, density=False, out=None)
     """
-    try:
-        if isinstance(bins, Tensor) and range is None:
-            return histogram_bins_tensor(input, bins, weight=weight, density=density, out=out)
-        if is_int(bins):
-            return histogram_bin_ct(input, bins, range=range, weight=weight, density=density, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            histogram,
-            (histogram_bins_tensor, histogram_bin_ct),
-            (input, bins),
-            {"weight": weight, "density": density, "out": out, "range": range},
-        ) from None
+    if isinstance(bins, Tensor) and range is None:
+        return histogram_bins_tensor(input, bins, weight=weight, density=density, out=out)
+    if is_int(bins):
+        return histogram_bin_ct(input, bins, range=range, weight=weight, density=density, out=out)
     return raise_no_overload(
         histogram,
         (histogram_bins_tensor, histogram_bin_ct),
@@ -1686,34 +1349,21 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         if density is not False and density is not True:
             density = bool_of(density, "histogram", "density")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
-            )
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(
-            histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
-        )
-    refuse_unwritable("aten::histogram", out, input, weight)
-    try:
+        refuse_unwritable("aten::histogram", out, input, weight)
         arrays = _histogram_bin_ct_kernels[type(input_array)](
             input_array, bins, range, weight_array, density, out=out_arrays
         )
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        record_refusal("aten::histogram", out, input, weight)
+        return return_types.histogram_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, histogram_bin_ct_out, (histogram_bin_ct_out,), (input, bins), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    record_refusal("aten::histogram", out, input, weight)
-    return return_types.histogram_out(out)
-
-
-__histogramdd_from_bin_tensors_kernels = kernel_table("_histogramdd_from_bin_tensors")
+        return failed(error, histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
 
 
 def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
@@ -1722,34 +1372,28 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
         return call(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
     try:
         if type(bins) is not list and not isinstance(bins, (list, tuple)):
-            return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+            raise NotATensor
         if density is not False and density is not True:
             density = bool_of(density, "_histogramdd_from_bin_tensors", "density")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
-    try:
         input_array = input._mt_array
         bins_arrays = [tensor._mt_array for tensor in bins]
         weight_array = None if weight is None else weight._mt_array
-    except (AttributeError, TypeError):
-        return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
-    node = None
-    if state.grad_everywhere or thread.grad_enabled:
-        input_edge = input._mt_edge or edge_of(input)
-        bins_edges = edges_of(bins)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge is not None or bins_edges or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, *(bins_edges or [None] * len(bins)), weight_edge or None)
-            node.op = "aten::_histogramdd_from_bin_tensors"
-    try:
+        node = None
+        if state.grad_everywhere or thread.grad_enabled:
+            input_edge = input._mt_edge or edge_of(input)
+            bins_edges = edges_of(bins)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if input_edge is not None or bins_edges or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, *(bins_edges or [None] * len(bins)), weight_edge or None)
+                node.op = "aten::_histogramdd_from_bin_tensors"
         return wrap(
             __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density),
             node,
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
 
 
 def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=False):
@@ -1757,45 +1401,40 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
     if state.interceptors and intercepts(_histogramdd_bin_edges, input, weight):
         return call(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+        if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
+            raise NotATensor
         if type(bins) is not tuple or bins and type(bins[0]) is not int:
             bins = ints_of(bins, "_histogramdd_bin_edges", "bins", 2)
         if density is not False and density is not True:
             density = bool_of(density, "_histogramdd_bin_edges", "density")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
-    node = None
-    if (
-        (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, weight))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge is not None or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None)
-            node.op = "aten::_histogramdd_bin_edges"
-    if node is not None:
-        return recorded(
-            node,
-            composite_point_histograms.histogramdd_bin_edges,
-            input,
-            bins,
-            range=range,
-            weight=weight,
-            density=density,
-        )
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, weight))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if input_edge is not None or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None)
+                node.op = "aten::_histogramdd_bin_edges"
+        if node is not None:
+            return recorded(
+                node,
+                composite_point_histograms.histogramdd_bin_edges,
+                input,
+                bins,
+                range=range,
+                weight=weight,
+                density=density,
+            )
         return composite_point_histograms.histogramdd_bin_edges(
             input, bins, range=range, weight=weight, density=density
         )
     except CALL_ERRORS as error:
-        raise explained(error, _histogramdd_bin_edges, (_histogramdd_bin_edges,), (input, bins), {}) from None
+        return failed(error, _histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
 
 
 def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=False):
@@ -1803,52 +1442,40 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
     if state.interceptors and intercepts(_histogramdd_from_bin_cts, input, weight):
         return call(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density
-            )
-        if weight is not None and not isinstance(weight, Tensor):
-            return raise_bad_argument(
-                _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density
-            )
+        if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
+            raise NotATensor
         if type(bins) is not tuple or bins and type(bins[0]) is not int:
             bins = ints_of(bins, "_histogramdd_from_bin_cts", "bins", 2)
         if density is not False and density is not True:
             density = bool_of(density, "_histogramdd_from_bin_cts", "density")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
-    node = None
-    if (
-        (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, weight))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge is not None or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, weight_edge or None)
-            node.op = "aten::_histogramdd_from_bin_cts"
-    if node is not None:
-        return recorded(
-            node,
-            composite_point_histograms.histogramdd_from_bin_cts,
-            input,
-            bins,
-            range=range,
-            weight=weight,
-            density=density,
-        )
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, weight))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+            if input_edge is not None or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, weight_edge or None)
+                node.op = "aten::_histogramdd_from_bin_cts"
+        if node is not None:
+            return recorded(
+                node,
+                composite_point_histograms.histogramdd_from_bin_cts,
+                input,
+                bins,
+                range=range,
+                weight=weight,
+                density=density,
+            )
         return composite_point_histograms.histogramdd_from_bin_cts(
             input, bins, range=range, weight=weight, density=density
         )
     except CALL_ERRORS as error:
-        raise explained(error, _histogramdd_from_bin_cts, (_histogramdd_from_bin_cts,), (input, bins), {}) from None
-
-
-_segment_reduce_kernels = kernel_table("segment_reduce")
+        return failed(error, _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
@@ -1874,8 +1501,35 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             unsafe = bool_of(unsafe, "segment_reduce", "unsafe")
         if initial is not None and type(initial) is not int and type(initial) is not float:
             initial = scalar_of(initial, "segment_reduce", "initial")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        data_array = data._mt_array
+        lengths_array = None if lengths is None else lengths._mt_array
+        indices_array = None if indices is None else indices._mt_array
+        offsets_array = None if offsets is None else offsets._mt_array
+        node = None
+        if (edge := data._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(data)) is not None:
+                node = nodes.SegmentReduceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.reduce = reduce
+                node.axis = axis
+                node.initial = initial
+                node.kept = (
+                    save(data),
+                    save(lengths) if lengths is not None else None,
+                    save(offsets) if offsets is not None else None,
+                )
+        result = wrap(
+            _segment_reduce_kernels[type(data_array)](
+                data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
+            ),
+            node,
+        )
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             segment_reduce,
             data,
@@ -1887,57 +1541,6 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             unsafe=unsafe,
             initial=initial,
         )
-    try:
-        data_array = data._mt_array
-        lengths_array = None if lengths is None else lengths._mt_array
-        indices_array = None if indices is None else indices._mt_array
-        offsets_array = None if offsets is None else offsets._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            segment_reduce,
-            data,
-            reduce,
-            lengths=lengths,
-            indices=indices,
-            offsets=offsets,
-            axis=axis,
-            unsafe=unsafe,
-            initial=initial,
-        )
-    node = None
-    if (
-        data._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := data._mt_edge or edge_of(data)) is not None
-    ):
-        node = nodes.SegmentReduceBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.reduce = reduce
-        node.axis = axis
-        node.initial = initial
-        node.kept = (
-            save(data),
-            save(lengths) if lengths is not None else None,
-            save(offsets) if offsets is not None else None,
-        )
-    try:
-        result = wrap(
-            _segment_reduce_kernels[type(data_array)](
-                data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
-            ),
-            node,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, segment_reduce, (segment_reduce,), (data, reduce), {"axis": axis, "initial": initial}
-        ) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
-
-
-__segment_reduce_backward_kernels = kernel_table("_segment_reduce_backward")
 
 
 def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offsets=None, axis=0, initial=None):
@@ -1961,50 +1564,23 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
             axis = int_of(axis, "_segment_reduce_backward", "axis")
         if initial is not None and type(initial) is not int and type(initial) is not float:
             initial = scalar_of(initial, "_segment_reduce_backward", "initial")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _segment_reduce_backward,
-            grad,
-            output,
-            data,
-            reduce,
-            lengths=lengths,
-            offsets=offsets,
-            axis=axis,
-            initial=initial,
-        )
-    try:
         grad_array = grad._mt_array
         output_array = output._mt_array
         data_array = data._mt_array
         lengths_array = None if lengths is None else lengths._mt_array
         offsets_array = None if offsets is None else offsets._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _segment_reduce_backward,
-            grad,
-            output,
-            data,
-            reduce,
-            lengths=lengths,
-            offsets=offsets,
-            axis=axis,
-            initial=initial,
-        )
-    node = None
-    if (grad._mt_edge is not None or output._mt_edge is not None or data._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_edge = grad._mt_edge or edge_of(grad)
-        output_edge = output._mt_edge or edge_of(output)
-        data_edge = data._mt_edge or edge_of(data)
-        if grad_edge is not None or output_edge is not None or data_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_edge or None, output_edge or None, data_edge or None)
-            node.op = "aten::_segment_reduce_backward"
-    try:
+        node = None
+        if (grad._mt_edge is not None or output._mt_edge is not None or data._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_edge = grad._mt_edge or edge_of(grad)
+            output_edge = output._mt_edge or edge_of(output)
+            data_edge = data._mt_edge or edge_of(data)
+            if grad_edge is not None or output_edge is not None or data_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_edge or None, output_edge or None, data_edge or None)
+                node.op = "aten::_segment_reduce_backward"
         return wrap(
             __segment_reduce_backward_kernels[type(grad_array)](
                 grad_array, output_array, data_array, reduce, lengths_array, offsets_array, axis, initial
@@ -2012,16 +1588,18 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _segment_reduce_backward,
-            (_segment_reduce_backward,),
-            (grad, output, data, reduce),
-            {"axis": axis, "initial": initial},
-        ) from None
-
-
-_bincount_kernels = kernel_table("bincount")
+            grad,
+            output,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
+        )
 
 
 def bincount(input, weights=None, minlength=0):
@@ -2031,30 +1609,20 @@ def bincount(input, weights=None, minlength=0):
     try:
         if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
             minlength = index_of(minlength, "bincount", "minlength", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bincount, input, weights, minlength)
-    try:
         input_array = input._mt_array
         weights_array = None if weights is None else weights._mt_array
-    except AttributeError:
-        return raise_bad_argument(bincount, input, weights, minlength)
-    node = None
-    if (
-        (weights is not None and weights._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := None if weights is None else (weights._mt_edge or edge_of(weights))) is not None
-    ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::bincount"
-    try:
+        node = None
+        if (weights is not None and (edge := weights._mt_edge) is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            if (edge := edge or edge_of(weights)) is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.op = "aten::bincount"
         return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
     except CALL_ERRORS as error:
-        raise explained(error, bincount, (bincount,), (input, weights, minlength), {}) from None
-
-
-_searchsorted_Tensor_kernels = kernel_table("searchsorted.Tensor")
+        return failed(error, bincount, input, weights, minlength)
 
 
 def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -2081,8 +1649,16 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
             right = bool_of(right, "searchsorted", "right")
         if side is not None and type(side) is not str:
             side = str_of(side, "searchsorted", "side")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        sorted_sequence_array = sorted_sequence._mt_array
+        input_array = input._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
+        return wrap(
+            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input_array, out_int32, right, side, sorter_array
+            )
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             searchsorted_Tensor,
             sorted_sequence,
@@ -2093,29 +1669,6 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
             sorter=sorter,
             out=out,
         )
-    try:
-        sorted_sequence_array = sorted_sequence._mt_array
-        input_array = input._mt_array
-        sorter_array = None if sorter is None else sorter._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            searchsorted_Tensor,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
-    try:
-        return wrap(
-            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input_array, out_int32, right, side, sorter_array
-            )
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
 
 
 def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
@@ -2138,8 +1691,20 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
             right = bool_of(right, "searchsorted", "right")
         if side is not None and type(side) is not str:
             side = str_of(side, "searchsorted", "side")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        sorted_sequence_array = sorted_sequence._mt_array
+        input_array = input._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
+        out_array = out._mt_array
+        adopt_result(
+            out,
+            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
+            ),
+        )
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             searchsorted_Tensor_out,
             sorted_sequence,
@@ -2150,36 +1715,6 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    try:
-        sorted_sequence_array = sorted_sequence._mt_array
-        input_array = input._mt_array
-        sorter_array = None if sorter is None else sorter._mt_array
-        out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            searchsorted_Tensor_out,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
-    try:
-        adopt_result(
-            out,
-            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
-            ),
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_searchsorted_Scalar_kernels = kernel_table("searchsorted.Scalar")
 
 
 def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -2208,8 +1743,15 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
             right = bool_of(right, "searchsorted", "right")
         if side is not None and type(side) is not str:
             side = str_of(side, "searchsorted", "side")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        sorted_sequence_array = sorted_sequence._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
+        return wrap(
+            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input, out_int32, right, side, sorter_array
+            )
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             searchsorted_Scalar,
             sorted_sequence,
@@ -2220,28 +1762,6 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
             sorter=sorter,
             out=out,
         )
-    try:
-        sorted_sequence_array = sorted_sequence._mt_array
-        sorter_array = None if sorter is None else sorter._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            searchsorted_Scalar,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
-    try:
-        return wrap(
-            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input, out_int32, right, side, sorter_array
-            )
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
 
 
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -2249,23 +1769,14 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
     searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
     """
-    try:
-        if isinstance(input, Tensor):
-            return searchsorted_Tensor(
-                sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
-            )
-        if as_operand(input) is not None:
-            return searchsorted_Scalar(
-                sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
-            )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            searchsorted,
-            (searchsorted_Tensor, searchsorted_Scalar),
-            (sorted_sequence, input),
-            {"out_int32": out_int32, "right": right, "side": side, "sorter": sorter, "out": out},
-        ) from None
+    if isinstance(input, Tensor):
+        return searchsorted_Tensor(
+            sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
+        )
+    if as_operand(input) is not None:
+        return searchsorted_Scalar(
+            sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
+        )
     return raise_no_overload(
         searchsorted,
         (searchsorted_Tensor, searchsorted_Scalar),
@@ -2296,8 +1807,19 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
             right = bool_of(right, "searchsorted", "right")
         if side is not None and type(side) is not str:
             side = str_of(side, "searchsorted", "side")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        sorted_sequence_array = sorted_sequence._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
+        out_array = out._mt_array
+        adopt_result(
+            out,
+            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
+            ),
+        )
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             searchsorted_Scalar_out,
             sorted_sequence,
@@ -2308,37 +1830,6 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    try:
-        sorted_sequence_array = sorted_sequence._mt_array
-        sorter_array = None if sorter is None else sorter._mt_array
-        out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            searchsorted_Scalar_out,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
-    try:
-        adopt_result(
-            out,
-            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, searchsorted_Scalar_out, (searchsorted_Scalar_out,), (sorted_sequence, input), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_bucketize_Tensor_kernels = kernel_table("bucketize.Tensor")
 
 
 def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -2352,17 +1843,11 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
         if right is not False and right is not True:
             right = bool_of(right, "bucketize", "right")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
-    except AttributeError:
-        return raise_bad_argument(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
 
 
 def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out):
@@ -2374,28 +1859,19 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
         if right is not False and right is not True:
             right = bool_of(right, "bucketize", "right")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         adopt_result(
             out,
             _bucketize_Tensor_kernels[type(input_array)](
                 input_array, boundaries_array, out_int32, right, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_bucketize_Scalar_kernels = kernel_table("bucketize.Scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
 
 
 def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -2411,16 +1887,10 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
         if right is not False and right is not True:
             right = bool_of(right, "bucketize", "right")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         boundaries_array = boundaries._mt_array
-    except AttributeError:
-        return raise_bad_argument(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -2428,19 +1898,10 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
     bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
     """
-    try:
-        if isinstance(input, Tensor):
-            return bucketize_Tensor(input, boundaries, out_int32=out_int32, right=right, out=out)
-        if as_operand(input) is not None:
-            return bucketize_Scalar(input, boundaries, out_int32=out_int32, right=right, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            bucketize,
-            (bucketize_Tensor, bucketize_Scalar),
-            (input, boundaries),
-            {"out_int32": out_int32, "right": right, "out": out},
-        ) from None
+    if isinstance(input, Tensor):
+        return bucketize_Tensor(input, boundaries, out_int32=out_int32, right=right, out=out)
+    if as_operand(input) is not None:
+        return bucketize_Scalar(input, boundaries, out_int32=out_int32, right=right, out=out)
     return raise_no_overload(
         bucketize,
         (bucketize_Tensor, bucketize_Scalar),
@@ -2460,25 +1921,16 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
         if right is not False and right is not True:
             right = bool_of(right, "bucketize", "right")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         boundaries_array = boundaries._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
         adopt_result(
             out,
             _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, bucketize_Scalar_out, (bucketize_Scalar_out,), (input, boundaries), {}) from None
-    mark_written(out)
-    return out
-
-
-_argmax_kernels = kernel_table("argmax")
+        return failed(error, bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
 
 
 def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -2496,16 +1948,10 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
             dim = int_of(dim, "argmax", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argmax, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(argmax, input, dim, keepdim, out=out)
-    try:
         return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
-        raise explained(error, argmax, (argmax,), (input, dim, keepdim), {}) from None
+        return failed(error, argmax, input, dim, keepdim, out=out)
 
 
 def argmax_out(input, dim=None, keepdim=False, *, out):
@@ -2517,22 +1963,13 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
             dim = int_of(dim, "argmax", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argmax_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
-    try:
         adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, argmax_out, (argmax_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_argmin_kernels = kernel_table("argmin")
+        return failed(error, argmax_out, input, dim, keepdim, out=out)
 
 
 def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -2550,16 +1987,10 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
             dim = int_of(dim, "argmin", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argmin, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(argmin, input, dim, keepdim, out=out)
-    try:
         return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
-        raise explained(error, argmin, (argmin,), (input, dim, keepdim), {}) from None
+        return failed(error, argmin, input, dim, keepdim, out=out)
 
 
 def argmin_out(input, dim=None, keepdim=False, *, out):
@@ -2571,22 +2002,13 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
             dim = int_of(dim, "argmin", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argmin_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
-    try:
         adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, argmin_out, (argmin_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_any_default_kernels = kernel_table("any")
+        return failed(error, argmin_out, input, dim, keepdim, out=out)
 
 
 def any_default(input, *, out=None):
@@ -2597,12 +2019,9 @@ def any_default(input, *, out=None):
         return any_default_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(any_default, input, out=out)
-    try:
         return wrap(_any_default_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, any_default, input, out=out)
 
 
 def any_default_out(input, *, out):
@@ -2612,17 +2031,11 @@ def any_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(any_default_out, input, out=out)
-    try:
         adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_any_dim_kernels = kernel_table("any.dim")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, any_default_out, input, out=out)
 
 
 def any_dim(input, dim, keepdim=False, *, out=None):
@@ -2636,16 +2049,10 @@ def any_dim(input, dim, keepdim=False, *, out=None):
             dim = int_of(dim, "any", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, any_dim, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(any_dim, input, dim, keepdim, out=out)
-    try:
         return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, any_dim, input, dim, keepdim, out=out)
 
 
 def any_dim_out(input, dim, keepdim=False, *, out):
@@ -2657,19 +2064,13 @@ def any_dim_out(input, dim, keepdim=False, *, out):
             dim = int_of(dim, "any", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, any_dim_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
-    try:
         adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, any_dim_out, (any_dim_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, any_dim_out, input, dim, keepdim, out=out)
 
 
 def any_dims(input, dim=None, keepdim=False, *, out=None):
@@ -2680,17 +2081,14 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
         return any_dims_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(any_dims, input, dim, keepdim, out=out)
+            raise NotATensor
         if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = ints_of(dim, "any", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, any_dims, input, dim, keepdim, out=out)
-    try:
         return composite_reduction.any_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, any_dims, (any_dims,), (input, dim, keepdim), {}) from None
+        return failed(error, any_dims, input, dim, keepdim, out=out)
 
 
 def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -2705,15 +2103,12 @@ def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if is_int(dim):
-            return any_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-        if dim is ... and keepdim is ...:
-            return any_default(input, out=out)
-        if dim is ... or dim is None or isinstance(dim, (tuple, list)):
-            return any_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out}) from None
+    if is_int(dim):
+        return any_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+    if dim is ... and keepdim is ...:
+        return any_default(input, out=out)
+    if dim is ... or dim is None or isinstance(dim, (tuple, list)):
+        return any_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
     return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
 
 
@@ -2722,22 +2117,17 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
     if state.interceptors and intercepts(any_dims_out, input, out):
         return call(any_dims_out, input, dim, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = ints_of(dim, "any", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, any_dims_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("any", input, out)
-    return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
-
-
-_all_default_kernels = kernel_table("all")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("any", input, out)
+        return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, any_dims_out, input, dim, keepdim, out=out)
 
 
 def all_default(input, *, out=None):
@@ -2748,12 +2138,9 @@ def all_default(input, *, out=None):
         return all_default_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(all_default, input, out=out)
-    try:
         return wrap(_all_default_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, all_default, input, out=out)
 
 
 def all_default_out(input, *, out):
@@ -2763,17 +2150,11 @@ def all_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(all_default_out, input, out=out)
-    try:
         adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_all_dim_kernels = kernel_table("all.dim")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, all_default_out, input, out=out)
 
 
 def all_dim(input, dim, keepdim=False, *, out=None):
@@ -2787,16 +2168,10 @@ def all_dim(input, dim, keepdim=False, *, out=None):
             dim = int_of(dim, "all", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, all_dim, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(all_dim, input, dim, keepdim, out=out)
-    try:
         return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, all_dim, input, dim, keepdim, out=out)
 
 
 def all_dim_out(input, dim, keepdim=False, *, out):
@@ -2808,19 +2183,13 @@ def all_dim_out(input, dim, keepdim=False, *, out):
             dim = int_of(dim, "all", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, all_dim_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
-    try:
         adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, all_dim_out, (all_dim_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, all_dim_out, input, dim, keepdim, out=out)
 
 
 def all_dims(input, dim=None, keepdim=False, *, out=None):
@@ -2831,17 +2200,14 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
         return all_dims_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(all_dims, input, dim, keepdim, out=out)
+            raise NotATensor
         if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = ints_of(dim, "all", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, all_dims, input, dim, keepdim, out=out)
-    try:
         return composite_reduction.all_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, all_dims, (all_dims,), (input, dim, keepdim), {}) from None
+        return failed(error, all_dims, input, dim, keepdim, out=out)
 
 
 def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -2856,15 +2222,12 @@ def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if is_int(dim):
-            return all_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-        if dim is ... and keepdim is ...:
-            return all_default(input, out=out)
-        if dim is ... or dim is None or isinstance(dim, (tuple, list)):
-            return all_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
-    except CALL_ERRORS as error:
-        raise explained(error, all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out}) from None
+    if is_int(dim):
+        return all_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+    if dim is ... and keepdim is ...:
+        return all_default(input, out=out)
+    if dim is ... or dim is None or isinstance(dim, (tuple, list)):
+        return all_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
     return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})
 
 
@@ -2873,19 +2236,17 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
     if state.interceptors and intercepts(all_dims_out, input, out):
         return call(all_dims_out, input, dim, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = ints_of(dim, "all", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, all_dims_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("all", input, out)
-    return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("all", input, out)
+        return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, all_dims_out, input, dim, keepdim, out=out)
 
 
 def var_default(input, unbiased=True):
@@ -2894,12 +2255,12 @@ def var_default(input, unbiased=True):
         return call(var_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(var_default, input, unbiased)
+            raise NotATensor
         if unbiased is not False and unbiased is not True:
             unbiased = bool_of(unbiased, "var", "unbiased", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_default, input, unbiased)
-    return ops.var_correction(input, dim=None, correction=int(unbiased))
+        return ops.var_correction(input, dim=None, correction=int(unbiased))
+    except CALL_ERRORS as error:
+        return failed(error, var_default, input, unbiased)
 
 
 def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
@@ -2910,7 +2271,7 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         return var_dim_out(input, dim, unbiased, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(var_dim, input, dim, unbiased, keepdim, out=out)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -2919,12 +2280,9 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             unbiased = bool_of(unbiased, "var", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_dim, input, dim, unbiased, keepdim, out=out)
-    try:
         return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, var_dim, (var_dim,), (input, dim, unbiased, keepdim), {}) from None
+        return failed(error, var_dim, input, dim, unbiased, keepdim, out=out)
 
 
 def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
@@ -2932,10 +2290,8 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     if state.interceptors and intercepts(var_dim_out, input, out):
         return call(var_dim_out, input, dim, unbiased, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -2944,14 +2300,11 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
             unbiased = bool_of(unbiased, "var", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_dim_out, input, dim, unbiased, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("var", input, out)
-    return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
-
-
-_var_correction_kernels = kernel_table("var.correction")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("var", input, out)
+        return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, var_dim_out, input, dim, unbiased, keepdim, out=out)
 
 
 def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
@@ -2969,29 +2322,20 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
             correction = scalar_of(correction, "var", "correction")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.VarBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.correction = correction
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.VarBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.correction = correction
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         return wrap(_var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
 
 
 def var(*args, **kwargs):
@@ -3025,25 +2369,17 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
             correction = scalar_of(correction, "var", "correction")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("var", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("var", input, out)
         adopt_result(
             out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, var_correction_out, (var_correction_out,), (input, dim), {"correction": correction}
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
 
 
 def std_default(input, unbiased=True):
@@ -3052,12 +2388,12 @@ def std_default(input, unbiased=True):
         return call(std_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(std_default, input, unbiased)
+            raise NotATensor
         if unbiased is not False and unbiased is not True:
             unbiased = bool_of(unbiased, "std", "unbiased", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_default, input, unbiased)
-    return ops.std_correction(input, dim=None, correction=int(unbiased))
+        return ops.std_correction(input, dim=None, correction=int(unbiased))
+    except CALL_ERRORS as error:
+        return failed(error, std_default, input, unbiased)
 
 
 def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
@@ -3068,7 +2404,7 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         return std_dim_out(input, dim, unbiased, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(std_dim, input, dim, unbiased, keepdim, out=out)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -3077,12 +2413,9 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             unbiased = bool_of(unbiased, "std", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_dim, input, dim, unbiased, keepdim, out=out)
-    try:
         return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, std_dim, (std_dim,), (input, dim, unbiased, keepdim), {}) from None
+        return failed(error, std_dim, input, dim, unbiased, keepdim, out=out)
 
 
 def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
@@ -3090,10 +2423,8 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     if state.interceptors and intercepts(std_dim_out, input, out):
         return call(std_dim_out, input, dim, unbiased, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -3102,14 +2433,11 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
             unbiased = bool_of(unbiased, "std", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_dim_out, input, dim, unbiased, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("std", input, out)
-    return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
-
-
-_std_correction_kernels = kernel_table("std.correction")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("std", input, out)
+        return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, std_dim_out, input, dim, unbiased, keepdim, out=out)
 
 
 def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
@@ -3127,32 +2455,23 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
             correction = scalar_of(correction, "std", "correction")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.StdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.correction = correction
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.StdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.correction = correction
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result = wrap(_std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
 
 
 def std(*args, **kwargs):
@@ -3186,28 +2505,17 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
             correction = scalar_of(correction, "std", "correction")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("std", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("std", input, out)
         adopt_result(
             out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, std_correction_out, (std_correction_out,), (input, dim), {"correction": correction}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_logsumexp_kernels = kernel_table("logsumexp")
+        return failed(error, std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
 
 
 def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -3229,31 +2537,22 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
             dim = sized_ints_of(dim, "logsumexp", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logsumexp, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(logsumexp, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LogsumexpBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LogsumexpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result = wrap(_logsumexp_kernels[type(input_array)](input_array, dim, keepdim), node)
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, logsumexp, (logsumexp,), (input, dim, keepdim), {}) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, logsumexp, input, dim, keepdim, out=out)
 
 
 def logsumexp_out(input, dim, keepdim=False, *, out):
@@ -3267,24 +2566,15 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
             dim = sized_ints_of(dim, "logsumexp", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logsumexp_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("logsumexp", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("logsumexp", input, out)
         adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, logsumexp_out, (logsumexp_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
-
-
-_cumsum_kernels = kernel_table("cumsum")
+        return failed(error, logsumexp_out, input, dim, keepdim, out=out)
 
 
 def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
@@ -3302,26 +2592,17 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
             dim = int_of(dim, "cumsum", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumsum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumsum, input, dim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cumsum, input, dim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CumsumBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CumsumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
         return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
     except CALL_ERRORS as error:
-        raise explained(error, cumsum, (cumsum,), (input, dim), {}) from None
+        return failed(error, cumsum, input, dim, dtype=dtype, out=out)
 
 
 def cumsum_(input, dim=..., *, dtype=None, axis=None):
@@ -3337,31 +2618,22 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
             dim = int_of(dim, "cumsum_", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumsum_", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumsum_, input, dim, dtype=dtype)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cumsum_, input, dim, dtype=dtype)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CumsumBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CumsumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
         _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, cumsum_, (cumsum_,), (input, dim), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, cumsum_, input, dim, dtype=dtype)
 
 
 def cumsum_out(input, dim, *, dtype=None, out):
@@ -3373,24 +2645,15 @@ def cumsum_out(input, dim, *, dtype=None, out):
             dim = int_of(dim, "cumsum", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumsum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumsum_out, input, dim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cumsum", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cumsum", input, out)
         adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, cumsum_out, (cumsum_out,), (input, dim), {}) from None
-    mark_written(out)
-    return out
-
-
-_cumprod_kernels = kernel_table("cumprod")
+        return failed(error, cumsum_out, input, dim, dtype=dtype, out=out)
 
 
 def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
@@ -3408,30 +2671,21 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
             dim = int_of(dim, "cumprod", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumprod", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumprod, input, dim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cumprod, input, dim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CumprodBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CumprodBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(input),)
         result = wrap(_cumprod_kernels[type(input_array)](input_array, dim, dtype), node)
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, cumprod, (cumprod,), (input, dim), {}) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, cumprod, input, dim, dtype=dtype, out=out)
 
 
 def cumprod_(input, dim=..., *, dtype=None, axis=None):
@@ -3447,33 +2701,24 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
             dim = int_of(dim, "cumprod_", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumprod_", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumprod_, input, dim, dtype=dtype)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cumprod_, input, dim, dtype=dtype)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.CumprodBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.CumprodBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save_copy(input),)
         _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+            node.kept += (save_output(node, input),)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, cumprod_, (cumprod_,), (input, dim), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-        node.kept += (save_output(node, input),)
-    return input
+        return failed(error, cumprod_, input, dim, dtype=dtype)
 
 
 def cumprod_out(input, dim, *, dtype=None, out):
@@ -3485,24 +2730,15 @@ def cumprod_out(input, dim, *, dtype=None, out):
             dim = int_of(dim, "cumprod", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumprod", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumprod_out, input, dim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(cumprod_out, input, dim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("cumprod", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("cumprod", input, out)
         adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, cumprod_out, (cumprod_out,), (input, dim), {}) from None
-    mark_written(out)
-    return out
-
-
-_cummax_kernels = kernel_table("cummax")
+        return failed(error, cumprod_out, input, dim, dtype=dtype, out=out)
 
 
 def cummax(input, dim=..., *, out=None, axis=None):
@@ -3518,33 +2754,24 @@ def cummax(input, dim=..., *, out=None, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "cummax", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cummax, input, dim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cummax, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CummaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CummaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(input),)
         values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            refuse_complex("cummax", input)
+            node.kept += (save(indices),)
+        return return_types.cummax((values, indices))
     except CALL_ERRORS as error:
-        raise explained(error, cummax, (cummax,), (input, dim), {}) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        refuse_complex("cummax", input)
-        node.kept += (save(indices),)
-    return return_types.cummax((values, indices))
+        return failed(error, cummax, input, dim, out=out)
 
 
 def cummax_out(input, dim, *, out):
@@ -3555,26 +2782,17 @@ def cummax_out(input, dim, *, out):
         if type(dim) is not int:
             dim = int_of(dim, "cummax", "dim", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(cummax_out, input, dim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cummax_out, input, dim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(cummax_out, input, dim, out=out)
-    refuse_grad("cummax", input, *out)
-    try:
+        refuse_grad("cummax", input, *out)
         arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.cummax_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, cummax_out, (cummax_out,), (input, dim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.cummax_out(out)
-
-
-_cummin_kernels = kernel_table("cummin")
+        return failed(error, cummax_out, input, dim, out=out)
 
 
 def cummin(input, dim=..., *, out=None, axis=None):
@@ -3590,33 +2808,24 @@ def cummin(input, dim=..., *, out=None, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "cummin", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cummin, input, dim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(cummin, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CumminBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CumminBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(input),)
         values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            refuse_complex("cummin", input)
+            node.kept += (save(indices),)
+        return return_types.cummin((values, indices))
     except CALL_ERRORS as error:
-        raise explained(error, cummin, (cummin,), (input, dim), {}) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        refuse_complex("cummin", input)
-        node.kept += (save(indices),)
-    return return_types.cummin((values, indices))
+        return failed(error, cummin, input, dim, out=out)
 
 
 def cummin_out(input, dim, *, out):
@@ -3627,26 +2836,17 @@ def cummin_out(input, dim, *, out):
         if type(dim) is not int:
             dim = int_of(dim, "cummin", "dim", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(cummin_out, input, dim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cummin_out, input, dim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(cummin_out, input, dim, out=out)
-    refuse_grad("cummin", input, *out)
-    try:
+        refuse_grad("cummin", input, *out)
         arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.cummin_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, cummin_out, (cummin_out,), (input, dim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.cummin_out(out)
-
-
-_logcumsumexp_kernels = kernel_table("logcumsumexp")
+        return failed(error, cummin_out, input, dim, out=out)
 
 
 def logcumsumexp(input, dim=..., *, out=None, axis=None):
@@ -3662,30 +2862,21 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "logcumsumexp", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logcumsumexp, input, dim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(logcumsumexp, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LogcumsumexpBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LogcumsumexpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.kept = (save(input),)
         result = wrap(_logcumsumexp_kernels[type(input_array)](input_array, dim), node)
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, logcumsumexp, (logcumsumexp,), (input, dim), {}) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, logcumsumexp, input, dim, out=out)
 
 
 def logcumsumexp_out(input, dim, *, out):
@@ -3695,24 +2886,15 @@ def logcumsumexp_out(input, dim, *, out):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "logcumsumexp", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, logcumsumexp_out, input, dim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(logcumsumexp_out, input, dim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("logcumsumexp", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("logcumsumexp", input, out)
         adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, logcumsumexp_out, (logcumsumexp_out,), (input, dim), {}) from None
-    mark_written(out)
-    return out
-
-
-__softmax_kernels = kernel_table("_softmax")
+        return failed(error, logcumsumexp_out, input, dim, out=out)
 
 
 def _softmax(input, dim, half_to_float, *, out=None):
@@ -3726,31 +2908,22 @@ def _softmax(input, dim, half_to_float, *, out=None):
             dim = int_of(dim, "_softmax", "dim", 2)
         if half_to_float is not False and half_to_float is not True:
             half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _softmax, input, dim, half_to_float, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_softmax, input, dim, half_to_float, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SoftmaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_dtype = input.dtype
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SoftmaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_dtype = input.dtype
         result = wrap(__softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
+        if node is not None:
+            refuse_complex("_softmax", input)
+            node.kept = (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, _softmax, (_softmax,), (input, dim, half_to_float), {}) from None
-    if node is not None:
-        refuse_complex("_softmax", input)
-        node.kept = (save_output(node, result),)
-    return result
+        return failed(error, _softmax, input, dim, half_to_float, out=out)
 
 
 def _softmax_out(input, dim, half_to_float, *, out):
@@ -3762,24 +2935,15 @@ def _softmax_out(input, dim, half_to_float, *, out):
             dim = int_of(dim, "_softmax", "dim", 2)
         if half_to_float is not False and half_to_float is not True:
             half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _softmax_out, input, dim, half_to_float, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_softmax", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_softmax", input, out)
         adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, _softmax_out, (_softmax_out,), (input, dim, half_to_float), {}) from None
-    mark_written(out)
-    return out
-
-
-__softmax_backward_data_kernels = kernel_table("_softmax_backward_data")
+        return failed(error, _softmax_out, input, dim, half_to_float, out=out)
 
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
@@ -3793,38 +2957,30 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
             dim = int_of(dim, "_softmax_backward_data", "dim", 3)
         if type(input_dtype) is not Dtype:
             input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
-    except AttributeError:
-        return raise_bad_argument(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge is not None or output_edge is not None:
-            node = nodes.SoftmaxBackwardDataBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, output_edge or None)
-            node.dim = dim
-            node.input_dtype = input_dtype
-            node.kept = (save(grad_output) if output_edge else None, save(output))
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            output_edge = output._mt_edge or edge_of(output)
+            if grad_output_edge is not None or output_edge is not None:
+                node = nodes.SoftmaxBackwardDataBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, output_edge or None)
+                node.dim = dim
+                node.input_dtype = input_dtype
+                node.kept = (save(grad_output) if output_edge else None, save(output))
         result = wrap(
             __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
             node,
         )
+        if node is not None:
+            refuse_complex("_softmax_backward_data", grad_output, output)
+        return result
     except CALL_ERRORS as error:
-        raise explained(
-            error, _softmax_backward_data, (_softmax_backward_data,), (grad_output, output, dim, input_dtype), {}
-        ) from None
-    if node is not None:
-        refuse_complex("_softmax_backward_data", grad_output, output)
-    return result
+        return failed(error, _softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
 
 
 def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -3836,33 +2992,21 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
             dim = int_of(dim, "_softmax_backward_data", "dim", 3)
         if type(input_dtype) is not Dtype:
             input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_softmax_backward_data", grad_output, output, out)
-    try:
+        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_softmax_backward_data", grad_output, output, out)
         adopt_result(
             out,
             __softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _softmax_backward_data_out,
-            (_softmax_backward_data_out,),
-            (grad_output, output, dim, input_dtype),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, _softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
 
 
 def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
@@ -3877,17 +3021,14 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
         return softmax_out(input, dim, dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(softmax, input, dim, dtype, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softmax, input, dim, dtype, out=out)
-    try:
         return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
-        raise explained(error, softmax, (softmax,), (input, dim, dtype), {}) from None
+        return failed(error, softmax, input, dim, dtype, out=out)
 
 
 def softmax_out(input, dim, dtype=None, *, out):
@@ -3895,19 +3036,17 @@ def softmax_out(input, dim, dtype=None, *, out):
     if state.interceptors and intercepts(softmax_out, input, out):
         return call(softmax_out, input, dim, dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, softmax_out, input, dim, dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("softmax", input, out)
-    return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("softmax", input, out)
+        return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, softmax_out, input, dim, dtype, out=out)
 
 
 def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -3920,36 +3059,30 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         return call(_safe_softmax, input, dim, dtype)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_safe_softmax, input, dim, dtype)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "_safe_softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "_safe_softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _safe_softmax, input, dim, dtype)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SafeSoftmaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_dtype = input.dtype
-    if node is not None:
-        result = recorded(node, composite_reduction.safe_softmax, input, dim, dtype)
-        node.kept = (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SafeSoftmaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_dtype = input.dtype
+        if node is not None:
+            result = recorded(node, composite_reduction.safe_softmax, input, dim, dtype)
+            node.kept = (save_output(node, result),)
+            return result
         return composite_reduction.safe_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
-        raise explained(error, _safe_softmax, (_safe_softmax,), (input, dim, dtype), {}) from None
-
-
-__log_softmax_kernels = kernel_table("_log_softmax")
+        return failed(error, _safe_softmax, input, dim, dtype)
 
 
 def _log_softmax(input, dim, half_to_float, *, out=None):
@@ -3963,31 +3096,22 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
             dim = int_of(dim, "_log_softmax", "dim", 2)
         if half_to_float is not False and half_to_float is not True:
             half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _log_softmax, input, dim, half_to_float, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_log_softmax, input, dim, half_to_float, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LogSoftmaxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_dtype = input.dtype
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LogSoftmaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_dtype = input.dtype
         result = wrap(__log_softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
+        if node is not None:
+            refuse_complex("_log_softmax", input)
+            node.kept = (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, _log_softmax, (_log_softmax,), (input, dim, half_to_float), {}) from None
-    if node is not None:
-        refuse_complex("_log_softmax", input)
-        node.kept = (save_output(node, result),)
-    return result
+        return failed(error, _log_softmax, input, dim, half_to_float, out=out)
 
 
 def _log_softmax_out(input, dim, half_to_float, *, out):
@@ -3999,24 +3123,15 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
             dim = int_of(dim, "_log_softmax", "dim", 2)
         if half_to_float is not False and half_to_float is not True:
             half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _log_softmax_out, input, dim, half_to_float, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_log_softmax", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_log_softmax", input, out)
         adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, _log_softmax_out, (_log_softmax_out,), (input, dim, half_to_float), {}) from None
-    mark_written(out)
-    return out
-
-
-__log_softmax_backward_data_kernels = kernel_table("_log_softmax_backward_data")
+        return failed(error, _log_softmax_out, input, dim, half_to_float, out=out)
 
 
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
@@ -4030,43 +3145,31 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
         if type(input_dtype) is not Dtype:
             input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
-    except AttributeError:
-        return raise_bad_argument(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
-    node = None
-    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge is not None or output_edge is not None:
-            node = nodes.LogSoftmaxBackwardDataBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, output_edge or None)
-            node.dim = dim
-            node.kept = (save(grad_output) if output_edge else None, save(output))
-    try:
+        node = None
+        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            output_edge = output._mt_edge or edge_of(output)
+            if grad_output_edge is not None or output_edge is not None:
+                node = nodes.LogSoftmaxBackwardDataBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, output_edge or None)
+                node.dim = dim
+                node.kept = (save(grad_output) if output_edge else None, save(output))
         result = wrap(
             __log_softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype
             ),
             node,
         )
+        if node is not None:
+            refuse_complex("_log_softmax_backward_data", grad_output, output)
+        return result
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _log_softmax_backward_data,
-            (_log_softmax_backward_data,),
-            (grad_output, output, dim, input_dtype),
-            {},
-        ) from None
-    if node is not None:
-        refuse_complex("_log_softmax_backward_data", grad_output, output)
-    return result
+        return failed(error, _log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
 
 
 def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -4078,33 +3181,21 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
             dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
         if type(input_dtype) is not Dtype:
             input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-    try:
+        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_log_softmax_backward_data", grad_output, output, out)
         adopt_result(
             out,
             __log_softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _log_softmax_backward_data_out,
-            (_log_softmax_backward_data_out,),
-            (grad_output, output, dim, input_dtype),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, _log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
 
 
 def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
@@ -4119,17 +3210,14 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
         return log_softmax_out(input, dim, dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(log_softmax, input, dim, dtype, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "log_softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, log_softmax, input, dim, dtype, out=out)
-    try:
         return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
-        raise explained(error, log_softmax, (log_softmax,), (input, dim, dtype), {}) from None
+        return failed(error, log_softmax, input, dim, dtype, out=out)
 
 
 def log_softmax_out(input, dim, dtype=None, *, out):
@@ -4137,22 +3225,17 @@ def log_softmax_out(input, dim, dtype=None, *, out):
     if state.interceptors and intercepts(log_softmax_out, input, out):
         return call(log_softmax_out, input, dim, dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "log_softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, log_softmax_out, input, dim, dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("log_softmax", input, out)
-    return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
-
-
-_sort_default_kernels = kernel_table("sort")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("log_softmax", input, out)
+        return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, log_softmax_out, input, dim, dtype, out=out)
 
 
 def sort_default(input, dim=-1, descending=False, *, out=None):
@@ -4166,32 +3249,23 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
             dim = int_of(dim, "sort", "dim", 2)
         if descending is not False and descending is not True:
             descending = bool_of(descending, "sort", "descending", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sort_default, input, dim, descending, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sort_default, input, dim, descending, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SortBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SortBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
         values_array, indices_array = _sort_default_kernels[type(input_array)](input_array, dim, descending)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        node.kept = (save(indices),)
-    return return_types.sort((values, indices))
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            node.kept = (save(indices),)
+        return return_types.sort((values, indices))
+    except CALL_ERRORS as error:
+        return failed(error, sort_default, input, dim, descending, out=out)
 
 
 def sort_default_out(input, dim=-1, descending=False, *, out):
@@ -4204,26 +3278,17 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
         if descending is not False and descending is not True:
             descending = bool_of(descending, "sort", "descending", 3)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sort_default_out, input, dim, descending, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
-    refuse_grad("sort", input, *out)
-    try:
+        refuse_grad("sort", input, *out)
         arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.sort_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, sort_default_out, (sort_default_out,), (input, dim, descending), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.sort_out(out)
-
-
-_sort_stable_kernels = kernel_table("sort.stable")
+        return failed(error, sort_default_out, input, dim, descending, out=out)
 
 
 def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
@@ -4239,32 +3304,23 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
             dim = int_of(dim, "sort", "dim")
         if descending is not False and descending is not True:
             descending = bool_of(descending, "sort", "descending")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SortBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SortBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
         values_array, indices_array = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        node.kept = (save(indices),)
-    return return_types.sort((values, indices))
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            node.kept = (save(indices),)
+        return return_types.sort((values, indices))
+    except CALL_ERRORS as error:
+        return failed(error, sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
 
 
 def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
@@ -4275,14 +3331,9 @@ def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
     """
     if axis is not None:
         dim = axis
-    try:
-        if stable is not ...:
-            return sort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
-        return sort_default(input, dim, descending, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, sort, (sort_default, sort_stable), (input, dim, descending), {"out": out, "stable": stable}
-        ) from None
+    if stable is not ...:
+        return sort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
+    return sort_default(input, dim, descending, out=out)
 
 
 def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
@@ -4297,23 +3348,17 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
         if descending is not False and descending is not True:
             descending = bool_of(descending, "sort", "descending")
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    refuse_grad("sort", input, *out)
-    try:
+        refuse_grad("sort", input, *out)
         arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.sort_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, sort_stable_out, (sort_stable_out,), (input,), {"dim": dim}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.sort_out(out)
+        return failed(error, sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
 
 
 def argsort_default(input, dim=-1, descending=False):
@@ -4322,20 +3367,14 @@ def argsort_default(input, dim=-1, descending=False):
         return call(argsort_default, input, dim, descending)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(argsort_default, input, dim, descending)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "argsort", "dim", 2)
         if descending is not False and descending is not True:
             descending = bool_of(descending, "argsort", "descending", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argsort_default, input, dim, descending)
-    try:
         return ops.sort(input, dim, descending)[1]
     except CALL_ERRORS as error:
-        raise explained(error, argsort_default, (argsort_default,), (input, dim, descending), {}) from None
-
-
-_topk_kernels = kernel_table("topk")
+        return failed(error, argsort_default, input, dim, descending)
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
@@ -4355,32 +3394,23 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
             largest = bool_of(largest, "topk", "largest", 4)
         if sorted is not False and sorted is not True:
             sorted = bool_of(sorted, "topk", "sorted", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, topk, input, k, dim, largest, sorted, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(topk, input, k, dim, largest, sorted, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TopkBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TopkBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.self_shape = input_array.shape
         values_array, indices_array = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted)
+        values = wrap(values_array, node)
+        indices = wrap(indices_array)
+        if node is not None:
+            node.kept = (save(indices),)
+        return return_types.topk((values, indices))
     except CALL_ERRORS as error:
-        raise explained(error, topk, (topk,), (input, k, dim, largest, sorted), {}) from None
-    values = wrap(values_array, node)
-    indices = wrap(indices_array)
-    if node is not None:
-        node.kept = (save(indices),)
-    return return_types.topk((values, indices))
+        return failed(error, topk, input, k, dim, largest, sorted, out=out)
 
 
 def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
@@ -4397,23 +3427,17 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
         if sorted is not False and sorted is not True:
             sorted = bool_of(sorted, "topk", "sorted", 5)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, topk_out, input, k, dim, largest, sorted, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
-    refuse_grad("topk", input, *out)
-    try:
+        refuse_grad("topk", input, *out)
         arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.topk_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, topk_out, (topk_out,), (input, k, dim, largest, sorted), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.topk_out(out)
+        return failed(error, topk_out, input, k, dim, largest, sorted, out=out)
 
 
 def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
@@ -4424,19 +3448,16 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
+            raise NotATensor
         if stable is not False and stable is not True:
             stable = bool_of(stable, "argsort", "stable")
         if type(dim) is not int:
             dim = int_of(dim, "argsort", "dim")
         if descending is not False and descending is not True:
             descending = bool_of(descending, "argsort", "descending")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    try:
         return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
     except CALL_ERRORS as error:
-        raise explained(error, argsort_stable, (argsort_stable,), (input,), {"dim": dim}) from None
+        return failed(error, argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
 
 
 def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
@@ -4447,15 +3468,10 @@ def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None)
     """
     if axis is not None:
         dim = axis
-    try:
-        if stable is not ...:
-            return argsort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
-        if out is None:
-            return argsort_default(input, dim, descending)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable, "out": out}
-        ) from None
+    if stable is not ...:
+        return argsort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
+    if out is None:
+        return argsort_default(input, dim, descending)
     return raise_no_overload(
         argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable, "out": out}
     )
@@ -4466,24 +3482,19 @@ def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
     if state.interceptors and intercepts(argsort_stable_out, input, out):
         return call(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if stable is not False and stable is not True:
             stable = bool_of(stable, "argsort", "stable")
         if type(dim) is not int:
             dim = int_of(dim, "argsort", "dim")
         if descending is not False and descending is not True:
             descending = bool_of(descending, "argsort", "descending")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("argsort", input, out)
-    return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
-
-
-_linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("argsort", input, out)
+        return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
 
 
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -4507,32 +3518,23 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
             keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LinalgVectorNormBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.ord = ord
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LinalgVectorNormBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.ord = ord
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result = wrap(_linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype), node)
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, linalg_vector_norm, (linalg_vector_norm,), (input, ord, dim, keepdim), {}) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        return failed(error, linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None, out):
@@ -4550,25 +3552,17 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
             keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_vector_norm", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_vector_norm", input, out)
         adopt_result(
             out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, linalg_vector_norm_out, (linalg_vector_norm_out,), (input, ord, dim, keepdim), {}
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
@@ -4579,7 +3573,7 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         return norm_ScalarOpt_dim_out(input, p, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "norm", "p", 2)
         if type(dim) is int:
@@ -4588,30 +3582,27 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
             dim = sized_ints_of(dim, "norm", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NormBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(node, composite_reduction.norm_dim, input, p, dim, keepdim)
-        node.kept += (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NormBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(node, composite_reduction.norm_dim, input, p, dim, keepdim)
+            node.kept += (save_output(node, result),)
+            return result
         return composite_reduction.norm_dim(input, p, dim, keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, norm_ScalarOpt_dim, (norm_ScalarOpt_dim,), (input, p, dim, keepdim), {}) from None
+        return failed(error, norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
 
 
 def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
@@ -4619,10 +3610,8 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
     if state.interceptors and intercepts(norm_ScalarOpt_dim_out, input, out):
         return call(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "norm", "p", 2)
         if type(dim) is int:
@@ -4631,11 +3620,11 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
             dim = sized_ints_of(dim, "norm", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("norm", input, out)
-    return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("norm", input, out)
+        return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
 
 
 def norm_Scalar(input, p=2):
@@ -4644,31 +3633,28 @@ def norm_Scalar(input, p=2):
         return call(norm_Scalar, input, p)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(norm_Scalar, input, p)
+            raise NotATensor
         if type(p) is not int and type(p) is not float:
             p = scalar_of(p, "norm", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_Scalar, input, p)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NormBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(node, composite_reduction.norm, input, p)
-        node.kept += (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NormBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(node, composite_reduction.norm, input, p)
+            node.kept += (save_output(node, result),)
+            return result
         return composite_reduction.norm(input, p)
     except CALL_ERRORS as error:
-        raise explained(error, norm_Scalar, (norm_Scalar,), (input, p), {}) from None
+        return failed(error, norm_Scalar, input, p)
 
 
 def norm_ScalarOpt_dtype(input, p, *, dtype):
@@ -4677,39 +3663,36 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         return call(norm_ScalarOpt_dtype, input, p, dtype=dtype)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dtype, input, p, dtype=dtype)
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "norm", "p", 2)
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_ScalarOpt_dtype, input, p, dtype=dtype)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NormBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(
-            node,
-            lambda input, p, dtype: ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype),
-            input,
-            p,
-            dtype,
-        )
-        node.kept += (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NormBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(
+                node,
+                lambda input, p, dtype: ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype),
+                input,
+                p,
+                dtype,
+            )
+            node.kept += (save_output(node, result),)
+            return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(error, norm_ScalarOpt_dtype, (norm_ScalarOpt_dtype,), (input, p), {}) from None
+        return failed(error, norm_ScalarOpt_dtype, input, p, dtype=dtype)
 
 
 def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
@@ -4720,7 +3703,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         return norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "norm", "p", 2)
         if type(dim) is int:
@@ -4731,42 +3714,37 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
             keepdim = bool_of(keepdim, "norm", "keepdim", 4)
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NormBackward3()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    if node is not None:
-        result = recorded(
-            node,
-            lambda input, p, dim, keepdim, dtype: ops.linalg_vector_norm(
-                input, 2 if p is None else p, dim, keepdim, dtype=dtype
-            ),
-            input,
-            p,
-            dim,
-            keepdim,
-            dtype,
-        )
-        node.kept += (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NormBackward3()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
+        if node is not None:
+            result = recorded(
+                node,
+                lambda input, p, dim, keepdim, dtype: ops.linalg_vector_norm(
+                    input, 2 if p is None else p, dim, keepdim, dtype=dtype
+                ),
+                input,
+                p,
+                dim,
+                keepdim,
+                dtype,
+            )
+            node.kept += (save_output(node, result),)
+            return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(
-            error, norm_ScalarOpt_dim_dtype, (norm_ScalarOpt_dim_dtype,), (input, p, dim, keepdim), {}
-        ) from None
+        return failed(error, norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
 
 
 def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
@@ -4783,23 +3761,14 @@ def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, ke
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if (p is None or as_operand(p) is not None) and dim is not ... and keepdim is not ... and dtype is not ...:
-            return norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, dtype=dtype, out=out)
-        if (p is None or as_operand(p) is not None) and dim is not ...:
-            return norm_ScalarOpt_dim(input, p, dim, False if keepdim is ... else keepdim, out=out)
-        if (p is None or as_operand(p) is not None) and dtype is not ... and keepdim is ... and out is None:
-            return norm_ScalarOpt_dtype(input, p, dtype=dtype)
-        if as_operand(p) is not None and keepdim is ... and out is None:
-            return norm_Scalar(input, p)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            norm,
-            (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
-            (input, p, dim, keepdim),
-            {"out": out, "dtype": dtype},
-        ) from None
+    if (p is None or as_operand(p) is not None) and dim is not ... and keepdim is not ... and dtype is not ...:
+        return norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, dtype=dtype, out=out)
+    if (p is None or as_operand(p) is not None) and dim is not ...:
+        return norm_ScalarOpt_dim(input, p, dim, False if keepdim is ... else keepdim, out=out)
+    if (p is None or as_operand(p) is not None) and dtype is not ... and keepdim is ... and out is None:
+        return norm_ScalarOpt_dtype(input, p, dtype=dtype)
+    if as_operand(p) is not None and keepdim is ... and out is None:
+        return norm_Scalar(input, p)
     return raise_no_overload(
         norm,
         (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
@@ -4813,10 +3782,8 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
     if state.interceptors and intercepts(norm_ScalarOpt_dim_dtype_out, input, out):
         return call(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "norm", "p", 2)
         if type(dim) is int:
@@ -4827,11 +3794,11 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
             keepdim = bool_of(keepdim, "norm", "keepdim", 4)
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "norm", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("norm", input, out)
-    return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("norm", input, out)
+        return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
 
 
 def dist(input, other, p=2):
@@ -4839,36 +3806,31 @@ def dist(input, other, p=2):
     if state.interceptors and intercepts(dist, input, other):
         return call(dist, input, other, p)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(dist, input, other, p)
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(dist, input, other, p)
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise NotATensor
         if type(p) is not int and type(p) is not float:
             p = scalar_of(p, "dist", "p", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, dist, input, other, p)
-    node = None
-    if (
-        (input._mt_edge is not None or other._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, other))
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.DistBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.p = p
-            node.kept = (save(other), save(input))
-    if node is not None:
-        result = recorded(node, lambda input, other, p: ops.norm(input - other, p), input, other, p)
-        node.kept += (save_output(node, result),)
-        return result
-    try:
+        node = None
+        if (
+            (input._mt_edge is not None or other._mt_edge is not None)
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input, other))
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.DistBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.p = p
+                node.kept = (save(other), save(input))
+        if node is not None:
+            result = recorded(node, lambda input, other, p: ops.norm(input - other, p), input, other, p)
+            node.kept += (save_output(node, result),)
+            return result
         return ops.norm(input - other, p)
     except CALL_ERRORS as error:
-        raise explained(error, dist, (dist,), (input, other, p), {}) from None
+        return failed(error, dist, input, other, p)
 
 
 def renorm(input, p, dim, maxnorm, *, out=None):
@@ -4879,35 +3841,32 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         return renorm_out(input, p, dim, maxnorm, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(renorm, input, p, dim, maxnorm, out=out)
+            raise NotATensor
         if type(p) is not int and type(p) is not float:
             p = scalar_of(p, "renorm", "p", 2)
         if type(dim) is not int:
             dim = int_of(dim, "renorm", "dim", 3)
         if type(maxnorm) is not int and type(maxnorm) is not float:
             maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, renorm, input, p, dim, maxnorm, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RenormBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.dim = dim
-        node.maxnorm = maxnorm
-        node.kept = (save(input),)
-    if node is not None:
-        return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RenormBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.dim = dim
+                node.maxnorm = maxnorm
+                node.kept = (save(input),)
+        if node is not None:
+            return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
         return composite_statistics.renorm(input, p, dim, maxnorm)
     except CALL_ERRORS as error:
-        raise explained(error, renorm, (renorm,), (input, p, dim, maxnorm), {}) from None
+        return failed(error, renorm, input, p, dim, maxnorm, out=out)
 
 
 def renorm_(input, p, dim, maxnorm):
@@ -4916,16 +3875,16 @@ def renorm_(input, p, dim, maxnorm):
         return call(renorm_, input, p, dim, maxnorm)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(renorm_, input, p, dim, maxnorm)
+            raise NotATensor
         if type(p) is not int and type(p) is not float:
             p = scalar_of(p, "renorm_", "p", 2)
         if type(dim) is not int:
             dim = int_of(dim, "renorm_", "dim", 3)
         if type(maxnorm) is not int and type(maxnorm) is not float:
             maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, renorm_, input, p, dim, maxnorm)
-    return composite_statistics.renorm_(input, p, dim, maxnorm)
+        return composite_statistics.renorm_(input, p, dim, maxnorm)
+    except CALL_ERRORS as error:
+        return failed(error, renorm_, input, p, dim, maxnorm)
 
 
 def renorm_out(input, p, dim, maxnorm, *, out):
@@ -4933,21 +3892,19 @@ def renorm_out(input, p, dim, maxnorm, *, out):
     if state.interceptors and intercepts(renorm_out, input, out):
         return call(renorm_out, input, p, dim, maxnorm, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(p) is not int and type(p) is not float:
             p = scalar_of(p, "renorm", "p", 2)
         if type(dim) is not int:
             dim = int_of(dim, "renorm", "dim", 3)
         if type(maxnorm) is not int and type(maxnorm) is not float:
             maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, renorm_out, input, p, dim, maxnorm, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("renorm", input, out)
-    return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("renorm", input, out)
+        return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, renorm_out, input, p, dim, maxnorm, out=out)
 
 
 def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -4957,22 +3914,17 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
     if out is not None:
         return quantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-        if not isinstance(q, Tensor):
-            return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if not (isinstance(input, Tensor) and isinstance(q, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "quantile", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
         return composite_quantiles.quantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        raise explained(error, quantile_default, (quantile_default,), (input, q, dim, keepdim), {}) from None
+        return failed(error, quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
@@ -4980,29 +3932,19 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
     if state.interceptors and intercepts(quantile_default_out, input, q, out):
         return call(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
-        if not isinstance(q, Tensor):
-            return raise_bad_argument(
-                quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
+        if not (isinstance(input, Tensor) and isinstance(q, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "quantile", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("quantile", input, q, out)
-    return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("quantile", input, q, out)
+        return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -5013,7 +3955,7 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
         return quantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+            raise NotATensor
         if type(q) is not float:
             q = float_of(q, "quantile", "q", 2)
         if dim is not None and type(dim) is not int:
@@ -5022,12 +3964,9 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
             keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
         return composite_quantiles.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        raise explained(error, quantile_scalar, (quantile_scalar,), (input, q, dim, keepdim), {}) from None
+        return failed(error, quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
@@ -5039,19 +3978,10 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if isinstance(q, Tensor):
-            return quantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
-        if as_operand(q) is not None:
-            return quantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            quantile,
-            (quantile_default, quantile_scalar),
-            (input, q, dim, keepdim),
-            {"interpolation": interpolation, "out": out},
-        ) from None
+    if isinstance(q, Tensor):
+        return quantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if as_operand(q) is not None:
+        return quantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
     return raise_no_overload(
         quantile,
         (quantile_default, quantile_scalar),
@@ -5065,10 +3995,8 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
     if state.interceptors and intercepts(quantile_scalar_out, input, out):
         return call(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(q) is not float:
             q = float_of(q, "quantile", "q", 2)
         if dim is not None and type(dim) is not int:
@@ -5077,11 +4005,11 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
             keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("quantile", input, out)
-    return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("quantile", input, out)
+        return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -5091,22 +4019,17 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
     if out is not None:
         return nanquantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-        if not isinstance(q, Tensor):
-            return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if not (isinstance(input, Tensor) and isinstance(q, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "nanquantile", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
         return composite_quantiles.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        raise explained(error, nanquantile_default, (nanquantile_default,), (input, q, dim, keepdim), {}) from None
+        return failed(error, nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
@@ -5114,29 +4037,19 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
     if state.interceptors and intercepts(nanquantile_default_out, input, q, out):
         return call(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
-        if not isinstance(q, Tensor):
-            return raise_bad_argument(
-                nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
+        if not (isinstance(input, Tensor) and isinstance(q, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "nanquantile", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nanquantile", input, q, out)
-    return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nanquantile", input, q, out)
+        return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -5147,7 +4060,7 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
         return nanquantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+            raise NotATensor
         if type(q) is not float:
             q = float_of(q, "nanquantile", "q", 2)
         if dim is not None and type(dim) is not int:
@@ -5156,12 +4069,9 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
             keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
         return composite_quantiles.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        raise explained(error, nanquantile_scalar, (nanquantile_scalar,), (input, q, dim, keepdim), {}) from None
+        return failed(error, nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
@@ -5173,19 +4083,10 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    try:
-        if isinstance(q, Tensor):
-            return nanquantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
-        if as_operand(q) is not None:
-            return nanquantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            nanquantile,
-            (nanquantile_default, nanquantile_scalar),
-            (input, q, dim, keepdim),
-            {"interpolation": interpolation, "out": out},
-        ) from None
+    if isinstance(q, Tensor):
+        return nanquantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if as_operand(q) is not None:
+        return nanquantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
     return raise_no_overload(
         nanquantile,
         (nanquantile_default, nanquantile_scalar),
@@ -5199,14 +4100,8 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
     if state.interceptors and intercepts(nanquantile_scalar_out, input, out):
         return call(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out
-            )
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(q) is not float:
             q = float_of(q, "nanquantile", "q", 2)
         if dim is not None and type(dim) is not int:
@@ -5215,11 +4110,11 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
             keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nanquantile", input, out)
-    return composite_quantiles.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nanquantile", input, out)
+        return composite_quantiles.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -5227,20 +4122,17 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if state.interceptors and intercepts(cov, input, fweights, aweights):
         return call(cov, input, correction=correction, fweights=fweights, aweights=aweights)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-        if fweights is not None and not isinstance(fweights, Tensor):
-            return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-        if aweights is not None and not isinstance(aweights, Tensor):
-            return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+        if not (
+            isinstance(input, Tensor)
+            and (fweights is None or isinstance(fweights, Tensor))
+            and (aweights is None or isinstance(aweights, Tensor))
+        ):
+            raise NotATensor
         if type(correction) is not int or not -(2**63) <= correction < 2**63:
             correction = int_of(correction, "cov", "correction")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cov, input, correction=correction, fweights=fweights, aweights=aweights)
-    try:
         return composite_statistics.cov(input, correction=correction, fweights=fweights, aweights=aweights)
     except CALL_ERRORS as error:
-        raise explained(error, cov, (cov,), (input,), {"correction": correction}) from None
+        return failed(error, cov, input, correction=correction, fweights=fweights, aweights=aweights)
 
 
 def corrcoef(input):
@@ -5258,17 +4150,14 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
         return call(count_nonzero_dim_IntList, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
+            raise NotATensor
         if type(dim) is int and SEPARATE_INTS:
-            dim = (dim,) + more_dim
+            dim, more_dim = (dim,) + more_dim, ()
         elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, count_nonzero_dim_IntList, input, dim, *more_dim)
-    try:
         return ops.sum(ops.ne(input, 0), dim)
     except CALL_ERRORS as error:
-        raise explained(error, count_nonzero_dim_IntList, (count_nonzero_dim_IntList,), (input, dim), {}) from None
+        return failed(error, count_nonzero_dim_IntList, input, dim, *more_dim)
 
 
 def count_nonzero_default(input, dim=None):
@@ -5277,15 +4166,12 @@ def count_nonzero_default(input, dim=None):
         return call(count_nonzero_default, input, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(count_nonzero_default, input, dim)
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "count_nonzero", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, count_nonzero_default, input, dim)
-    try:
         return ops.sum(ops.ne(input, 0)) if dim is None else ops.sum(ops.ne(input, 0), [dim])
     except CALL_ERRORS as error:
-        raise explained(error, count_nonzero_default, (count_nonzero_default,), (input, dim), {}) from None
+        return failed(error, count_nonzero_default, input, dim)
 
 
 def count_nonzero(input, dim=None, *more_dim, axis=None):
@@ -5298,15 +4184,10 @@ def count_nonzero(input, dim=None, *more_dim, axis=None):
         dim = axis
     if more_dim:
         dim = (dim,) + more_dim
-    try:
-        if isinstance(dim, (tuple, list)):
-            return count_nonzero_dim_IntList(input, dim)
-        if dim is None or is_int(dim):
-            return count_nonzero_default(input, dim)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), (input, dim), {}
-        ) from None
+    if isinstance(dim, (tuple, list)):
+        return count_nonzero_dim_IntList(input, dim)
+    if dim is None or is_int(dim):
+        return count_nonzero_default(input, dim)
     return raise_no_overload(count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), (input, dim), {})
 
 
@@ -5316,12 +4197,12 @@ def std_mean_default(input, unbiased=True):
         return call(std_mean_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(std_mean_default, input, unbiased)
+            raise NotATensor
         if unbiased is not False and unbiased is not True:
             unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_mean_default, input, unbiased)
-    return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
+        return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
+    except CALL_ERRORS as error:
+        return failed(error, std_mean_default, input, unbiased)
 
 
 def std_mean_dim(input, dim, unbiased=True, keepdim=False):
@@ -5330,7 +4211,7 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
         return call(std_mean_dim, input, dim, unbiased, keepdim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(std_mean_dim, input, dim, unbiased, keepdim)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -5339,15 +4220,9 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
             unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_mean_dim, input, dim, unbiased, keepdim)
-    try:
         return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, std_mean_dim, (std_mean_dim,), (input, dim, unbiased, keepdim), {}) from None
-
-
-_std_mean_correction_kernels = kernel_table("std_mean.correction")
+        return failed(error, std_mean_dim, input, dim, unbiased, keepdim)
 
 
 def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
@@ -5363,36 +4238,27 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
             correction = scalar_of(correction, "std_mean", "correction")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std_mean", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.StdMeanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.correction = correction
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.StdMeanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.correction = correction
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result0_array, result1_array = _std_mean_correction_kernels[type(input_array)](
             input_array, dim, correction, keepdim
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    if node is not None:
-        node.kept += (save_output(node, result0),)
-    return result0, result1
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        if node is not None:
+            node.kept += (save_output(node, result0),)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
 
 
 def std_mean(*args, **kwargs):
@@ -5419,12 +4285,12 @@ def var_mean_default(input, unbiased=True):
         return call(var_mean_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(var_mean_default, input, unbiased)
+            raise NotATensor
         if unbiased is not False and unbiased is not True:
             unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_mean_default, input, unbiased)
-    return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
+        return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
+    except CALL_ERRORS as error:
+        return failed(error, var_mean_default, input, unbiased)
 
 
 def var_mean_dim(input, dim, unbiased=True, keepdim=False):
@@ -5433,7 +4299,7 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
         return call(var_mean_dim, input, dim, unbiased, keepdim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(var_mean_dim, input, dim, unbiased, keepdim)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -5442,15 +4308,9 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
             unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_mean_dim, input, dim, unbiased, keepdim)
-    try:
         return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, var_mean_dim, (var_mean_dim,), (input, dim, unbiased, keepdim), {}) from None
-
-
-_var_mean_correction_kernels = kernel_table("var_mean.correction")
+        return failed(error, var_mean_dim, input, dim, unbiased, keepdim)
 
 
 def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
@@ -5466,34 +4326,25 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
             correction = scalar_of(correction, "var_mean", "correction")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var_mean", "keepdim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.VarMeanBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.correction = correction
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.VarMeanBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.correction = correction
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         result0_array, result1_array = _var_mean_correction_kernels[type(input_array)](
             input_array, dim, correction, keepdim
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    return result0, result1
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
 
 
 def var_mean(*args, **kwargs):
@@ -5526,7 +4377,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         return nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype, out=out)
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -5535,12 +4386,9 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
             keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "nanmean", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanmean, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         return composite_reduction.nanmean(input, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        raise explained(error, nanmean, (nanmean,), (input, dim, keepdim), {}) from None
+        return failed(error, nanmean, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
@@ -5548,10 +4396,8 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
     if state.interceptors and intercepts(nanmean_out, input, out):
         return call(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
@@ -5560,14 +4406,11 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
             keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "nanmean", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nanmean", input, out)
-    return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
-
-
-_nansum_kernels = kernel_table("nansum")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nanmean", input, out)
+        return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -5589,28 +4432,19 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
             keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "nansum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nansum, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(nansum, input, dim, keepdim, dtype=dtype, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NansumBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NansumBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         return wrap(_nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
     except CALL_ERRORS as error:
-        raise explained(error, nansum, (nansum,), (input, dim, keepdim), {}) from None
+        return failed(error, nansum, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
@@ -5626,21 +4460,15 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
             keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "nansum", "dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, nansum_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("nansum", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("nansum", input, out)
         adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, nansum_out, (nansum_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, nansum_out, input, dim, keepdim, dtype=dtype, out=out)
 
 
 def msort(input, *, out=None):
@@ -5658,9 +4486,7 @@ def msort_out(input, *, out):
     """msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(msort_out, input, out):
         return call(msort_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(msort_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(msort_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("msort", input, out)
@@ -5676,22 +4502,19 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
     if out is not None:
         return diff_out(input, n, dim, prepend, append, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
-        if prepend is not None and not isinstance(prepend, Tensor):
-            return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
-        if append is not None and not isinstance(append, Tensor):
-            return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
+        if not (
+            isinstance(input, Tensor)
+            and (prepend is None or isinstance(prepend, Tensor))
+            and (append is None or isinstance(append, Tensor))
+        ):
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "diff", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "diff", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diff, input, n, dim, prepend, append, out=out)
-    try:
         return composite_reduction.diff(input, n, dim, prepend, append)
     except CALL_ERRORS as error:
-        raise explained(error, diff, (diff,), (input, n, dim, prepend, append), {}) from None
+        return failed(error, diff, input, n, dim, prepend, append, out=out)
 
 
 def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
@@ -5699,22 +4522,21 @@ def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
     if state.interceptors and intercepts(diff_out, input, prepend, append, out):
         return call(diff_out, input, n, dim, prepend, append, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-        if prepend is not None and not isinstance(prepend, Tensor):
-            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-        if append is not None and not isinstance(append, Tensor):
-            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+        if not (
+            isinstance(input, Tensor)
+            and (prepend is None or isinstance(prepend, Tensor))
+            and (append is None or isinstance(append, Tensor))
+            and isinstance(out, Tensor)
+        ):
+            raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "diff", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "diff", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diff_out, input, n, dim, prepend, append, out=out)
-    refuse_grad("diff", input, prepend, append, out)
-    return composite_reduction.diff_out(input, n, dim, prepend, append, out=out)
+        refuse_grad("diff", input, prepend, append, out)
+        return composite_reduction.diff_out(input, n, dim, prepend, append, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, diff_out, input, n, dim, prepend, append, out=out)
 
 
 def trapezoid_dx(y, *, dx=1, dim=-1):
@@ -5723,17 +4545,14 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
         return call(trapezoid_dx, y, dx=dx, dim=dim)
     try:
         if not isinstance(y, Tensor):
-            return raise_bad_argument(trapezoid_dx, y, dx=dx, dim=dim)
+            raise NotATensor
         if type(dx) is not int and type(dx) is not float:
             dx = scalar_of(dx, "trapezoid", "dx")
         if type(dim) is not int:
             dim = int_of(dim, "trapezoid", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, trapezoid_dx, y, dx=dx, dim=dim)
-    try:
         return composite_integrals.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, trapezoid_dx, (trapezoid_dx,), (y,), {"dx": dx, "dim": dim}) from None
+        return failed(error, trapezoid_dx, y, dx=dx, dim=dim)
 
 
 def trapezoid_x(y, x, *, dim=-1):
@@ -5741,18 +4560,13 @@ def trapezoid_x(y, x, *, dim=-1):
     if state.interceptors and intercepts(trapezoid_x, y, x):
         return call(trapezoid_x, y, x, dim=dim)
     try:
-        if not isinstance(y, Tensor):
-            return raise_bad_argument(trapezoid_x, y, x, dim=dim)
-        if not isinstance(x, Tensor):
-            return raise_bad_argument(trapezoid_x, y, x, dim=dim)
+        if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "trapezoid", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, trapezoid_x, y, x, dim=dim)
-    try:
         return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, trapezoid_x, (trapezoid_x,), (y, x), {"dim": dim}) from None
+        return failed(error, trapezoid_x, y, x, dim=dim)
 
 
 def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
@@ -5763,12 +4577,9 @@ def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
     """
     if axis is not None:
         dim = axis
-    try:
-        if x is not ...:
-            return trapezoid_x(y, x, dim=dim)
-        return trapezoid_dx(y, dx=dx, dim=dim)
-    except CALL_ERRORS as error:
-        raise explained(error, trapezoid, (trapezoid_x, trapezoid_dx), (y, x), {"dim": dim, "dx": dx}) from None
+    if x is not ...:
+        return trapezoid_x(y, x, dim=dim)
+    return trapezoid_dx(y, dx=dx, dim=dim)
 
 
 def cumulative_trapezoid_x(y, x, *, dim=-1):
@@ -5776,18 +4587,13 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
     if state.interceptors and intercepts(cumulative_trapezoid_x, y, x):
         return call(cumulative_trapezoid_x, y, x, dim=dim)
     try:
-        if not isinstance(y, Tensor):
-            return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
-        if not isinstance(x, Tensor):
-            return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
+        if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "cumulative_trapezoid", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumulative_trapezoid_x, y, x, dim=dim)
-    try:
         return composite_integrals.cumulative_trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, cumulative_trapezoid_x, (cumulative_trapezoid_x,), (y, x), {"dim": dim}) from None
+        return failed(error, cumulative_trapezoid_x, y, x, dim=dim)
 
 
 def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
@@ -5796,19 +4602,14 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
         return call(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
     try:
         if not isinstance(y, Tensor):
-            return raise_bad_argument(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
+            raise NotATensor
         if type(dx) is not int and type(dx) is not float:
             dx = scalar_of(dx, "cumulative_trapezoid", "dx")
         if type(dim) is not int:
             dim = int_of(dim, "cumulative_trapezoid", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, cumulative_trapezoid_dx, y, dx=dx, dim=dim)
-    try:
         return composite_integrals.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(
-            error, cumulative_trapezoid_dx, (cumulative_trapezoid_dx,), (y,), {"dx": dx, "dim": dim}
-        ) from None
+        return failed(error, cumulative_trapezoid_dx, y, dx=dx, dim=dim)
 
 
 def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
@@ -5819,18 +4620,9 @@ def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
     """
     if axis is not None:
         dim = axis
-    try:
-        if x is not ...:
-            return cumulative_trapezoid_x(y, x, dim=dim)
-        return cumulative_trapezoid_dx(y, dx=dx, dim=dim)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            cumulative_trapezoid,
-            (cumulative_trapezoid_x, cumulative_trapezoid_dx),
-            (y, x),
-            {"dim": dim, "dx": dx},
-        ) from None
+    if x is not ...:
+        return cumulative_trapezoid_x(y, x, dim=dim)
+    return cumulative_trapezoid_dx(y, dx=dx, dim=dim)
 
 
 def trapz_x(y, x, *, dim=-1):
@@ -5838,18 +4630,13 @@ def trapz_x(y, x, *, dim=-1):
     if state.interceptors and intercepts(trapz_x, y, x):
         return call(trapz_x, y, x, dim=dim)
     try:
-        if not isinstance(y, Tensor):
-            return raise_bad_argument(trapz_x, y, x, dim=dim)
-        if not isinstance(x, Tensor):
-            return raise_bad_argument(trapz_x, y, x, dim=dim)
+        if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "trapz", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, trapz_x, y, x, dim=dim)
-    try:
         return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, trapz_x, (trapz_x,), (y, x), {"dim": dim}) from None
+        return failed(error, trapz_x, y, x, dim=dim)
 
 
 def trapz_dx(y, *, dx=1.0, dim=-1):
@@ -5858,17 +4645,14 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
         return call(trapz_dx, y, dx=dx, dim=dim)
     try:
         if not isinstance(y, Tensor):
-            return raise_bad_argument(trapz_dx, y, dx=dx, dim=dim)
+            raise NotATensor
         if type(dx) is not float:
             dx = float_of(dx, "trapz", "dx")
         if type(dim) is not int:
             dim = int_of(dim, "trapz", "dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, trapz_dx, y, dx=dx, dim=dim)
-    try:
         return ops.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, trapz_dx, (trapz_dx,), (y,), {"dim": dim}) from None
+        return failed(error, trapz_dx, y, dx=dx, dim=dim)
 
 
 def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
@@ -5879,12 +4663,9 @@ def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
     """
     if axis is not None:
         dim = axis
-    try:
-        if x is not ...:
-            return trapz_x(y, x, dim=dim)
-        return trapz_dx(y, dx=dx, dim=dim)
-    except CALL_ERRORS as error:
-        raise explained(error, trapz, (trapz_x, trapz_dx), (y, x), {"dim": dim, "dx": dx}) from None
+    if x is not ...:
+        return trapz_x(y, x, dim=dim)
+    return trapz_dx(y, dx=dx, dim=dim)
 
 
 def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
@@ -5893,25 +4674,16 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
         return call(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if spacing is not None and type(spacing) is not int and type(spacing) is not float:
             spacing = scalar_of(spacing, "gradient", "spacing")
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gradient_scalarint,
-            (gradient_scalarint,),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+        return failed(error, gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
 def gradient_scalararray(input, *, spacing, dim, edge_order=1):
@@ -5920,25 +4692,16 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
         return call(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if type(spacing) is not int and type(spacing) is not float:
             spacing = scalar_of(spacing, "gradient", "spacing")
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gradient_scalararray,
-            (gradient_scalararray,),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+        return failed(error, gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
 def gradient_array(input, *, dim, edge_order=1):
@@ -5947,19 +4710,14 @@ def gradient_array(input, *, dim, edge_order=1):
         return call(gradient_array, input, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_array, input, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_array, input, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error, gradient_array, (gradient_array,), (input,), {"dim": dim, "edge_order": edge_order}
-        ) from None
+        return failed(error, gradient_array, input, dim=dim, edge_order=edge_order)
 
 
 def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
@@ -5968,23 +4726,14 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
         return call(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gradient_scalarrayint,
-            (gradient_scalarrayint,),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+        return failed(error, gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
 def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
@@ -5993,23 +4742,14 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
         return call(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gradient_scalarrayarray,
-            (gradient_scalarrayarray,),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+        return failed(error, gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
 def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
@@ -6018,25 +4758,16 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
         return call(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
-            return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gradient_tensorarrayint,
-            (gradient_tensorarrayint,),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+        return failed(error, gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
 def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
@@ -6045,25 +4776,16 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
         return call(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
-            return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+            raise NotATensor
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "gradient", "dim")
         if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
             edge_order = int_of(edge_order, "gradient", "edge_order")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    try:
         return composite_integrals.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            gradient_tensorarray,
-            (gradient_tensorarray,),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+        return failed(error, gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
 def gradient(*args, **kwargs):
@@ -6118,14 +4840,11 @@ def sum_to_size(input, size, *more_size):
         return call(sum_to_size, input, size, *more_size)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(sum_to_size, input, size, *more_size)
+            raise NotATensor
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "sum_to_size", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sum_to_size, input, size, *more_size)
-    try:
         return composite_reduction.sum_to_size(input, size)
     except CALL_ERRORS as error:
-        raise explained(error, sum_to_size, (sum_to_size,), (input, size), {}) from None
+        return failed(error, sum_to_size, input, size, *more_size)

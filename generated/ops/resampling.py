@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import resampling as nodes
 from mindtorch._support.errors import wrong_length
 from mindtorch.autograd._engine.history import edge_of, mark_written, refuse_complex
@@ -20,20 +20,48 @@ from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.resampling import grids as composite_grids, shuffling as composite_shuffling
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
-    explained,
+    failed,
     float_of,
     index_of,
     int_of,
     ints_of,
-    raise_bad_argument,
-    refused,
     sized_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
+
+_grid_sampler_2d_kernels = kernel_table("grid_sampler_2d")
+_grid_sampler_2d_backward_kernels = kernel_table("grid_sampler_2d_backward")
+_grid_sampler_3d_kernels = kernel_table("grid_sampler_3d")
+_grid_sampler_3d_backward_kernels = kernel_table("grid_sampler_3d_backward")
+_upsample_nearest1d_kernels = kernel_table("upsample_nearest1d")
+_upsample_nearest1d_backward_kernels = kernel_table("upsample_nearest1d_backward")
+_upsample_nearest2d_kernels = kernel_table("upsample_nearest2d")
+_upsample_nearest2d_backward_kernels = kernel_table("upsample_nearest2d_backward")
+_upsample_nearest3d_kernels = kernel_table("upsample_nearest3d")
+_upsample_nearest3d_backward_kernels = kernel_table("upsample_nearest3d_backward")
+__upsample_nearest_exact1d_kernels = kernel_table("_upsample_nearest_exact1d")
+__upsample_nearest_exact1d_backward_kernels = kernel_table("_upsample_nearest_exact1d_backward")
+__upsample_nearest_exact2d_kernels = kernel_table("_upsample_nearest_exact2d")
+__upsample_nearest_exact2d_backward_kernels = kernel_table("_upsample_nearest_exact2d_backward")
+__upsample_nearest_exact3d_kernels = kernel_table("_upsample_nearest_exact3d")
+__upsample_nearest_exact3d_backward_kernels = kernel_table("_upsample_nearest_exact3d_backward")
+_upsample_linear1d_kernels = kernel_table("upsample_linear1d")
+_upsample_linear1d_backward_kernels = kernel_table("upsample_linear1d_backward")
+_upsample_bilinear2d_kernels = kernel_table("upsample_bilinear2d")
+_upsample_bilinear2d_backward_kernels = kernel_table("upsample_bilinear2d_backward")
+_upsample_trilinear3d_kernels = kernel_table("upsample_trilinear3d")
+_upsample_trilinear3d_backward_kernels = kernel_table("upsample_trilinear3d_backward")
+_upsample_bicubic2d_kernels = kernel_table("upsample_bicubic2d")
+_upsample_bicubic2d_backward_kernels = kernel_table("upsample_bicubic2d_backward")
+__upsample_bilinear2d_aa_kernels = kernel_table("_upsample_bilinear2d_aa")
+__upsample_bilinear2d_aa_backward_kernels = kernel_table("_upsample_bilinear2d_aa_backward")
+__upsample_bicubic2d_aa_kernels = kernel_table("_upsample_bicubic2d_aa")
+__upsample_bicubic2d_aa_backward_kernels = kernel_table("_upsample_bicubic2d_aa_backward")
+__upsample_lanczos2d_aa_kernels = kernel_table("_upsample_lanczos2d_aa")
+__upsample_lanczos2d_aa_backward_kernels = kernel_table("_upsample_lanczos2d_aa_backward")
 
 
 def affine_grid_generator(theta, size, align_corners):
@@ -42,35 +70,30 @@ def affine_grid_generator(theta, size, align_corners):
         return call(affine_grid_generator, theta, size, align_corners)
     try:
         if not isinstance(theta, Tensor):
-            return raise_bad_argument(affine_grid_generator, theta, size, align_corners)
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "affine_grid_generator", "size", 2)
         if align_corners is not False and align_corners is not True:
             align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, affine_grid_generator, theta, size, align_corners)
-    node = None
-    if (
-        theta._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(theta))
-        and (edge := theta._mt_edge or edge_of(theta)) is not None
-    ):
-        node = nodes.AffineGridGeneratorBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.size = size
-        node.align_corners = align_corners
-    if node is not None:
-        result = recorded(node, composite_grids.affine_grid_generator, theta, size, align_corners)
-        refuse_complex("affine_grid_generator", theta)
-        return result
-    try:
+        node = None
+        if (
+            (edge := theta._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(theta))
+        ):
+            if (edge := edge or edge_of(theta)) is not None:
+                node = nodes.AffineGridGeneratorBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.size = size
+                node.align_corners = align_corners
+        if node is not None:
+            result = recorded(node, composite_grids.affine_grid_generator, theta, size, align_corners)
+            refuse_complex("affine_grid_generator", theta)
+            return result
         return composite_grids.affine_grid_generator(theta, size, align_corners)
     except CALL_ERRORS as error:
-        raise explained(
-            error, affine_grid_generator, (affine_grid_generator,), (theta, size, align_corners), {}
-        ) from None
+        return failed(error, affine_grid_generator, theta, size, align_corners)
 
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -78,27 +101,17 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     if state.interceptors and intercepts(grid_sampler, input, grid):
         return call(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
-        if not isinstance(grid, Tensor):
-            return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+        if not (isinstance(input, Tensor) and isinstance(grid, Tensor)):
+            raise NotATensor
         if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
             interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
         if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
             padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
         if align_corners is not False and align_corners is not True:
             align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
-    try:
         return composite_grids.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
     except CALL_ERRORS as error:
-        raise explained(
-            error, grid_sampler, (grid_sampler,), (input, grid, interpolation_mode, padding_mode, align_corners), {}
-        ) from None
-
-
-_grid_sampler_2d_kernels = kernel_table("grid_sampler_2d")
+        return failed(error, grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -112,26 +125,20 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
             padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
         if align_corners is not False and align_corners is not True:
             align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
-    try:
         input_array = input._mt_array
         grid_array = grid._mt_array
-    except AttributeError:
-        return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
-    node = None
-    if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        grid_edge = grid._mt_edge or edge_of(grid)
-        if input_edge is not None or grid_edge is not None:
-            node = nodes.GridSampler2DBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, grid_edge or None)
-            node.interpolation_mode = interpolation_mode
-            node.padding_mode = padding_mode
-            node.align_corners = align_corners
-            node.kept = (save(grid), save(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            grid_edge = grid._mt_edge or edge_of(grid)
+            if input_edge is not None or grid_edge is not None:
+                node = nodes.GridSampler2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, grid_edge or None)
+                node.interpolation_mode = interpolation_mode
+                node.padding_mode = padding_mode
+                node.align_corners = align_corners
+                node.kept = (save(grid), save(input))
         return wrap(
             _grid_sampler_2d_kernels[type(input_array)](
                 input_array, grid_array, interpolation_mode, padding_mode, align_corners
@@ -139,16 +146,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            grid_sampler_2d,
-            (grid_sampler_2d,),
-            (input, grid, interpolation_mode, padding_mode, align_corners),
-            {},
-        ) from None
-
-
-_grid_sampler_2d_backward_kernels = kernel_table("grid_sampler_2d_backward")
+        return failed(error, grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
@@ -173,24 +171,33 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
         if len(output_mask) != 2:
             raise wrong_length(output_mask, 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            grid_sampler_2d_backward,
-            grad_output,
-            input,
-            grid,
-            interpolation_mode,
-            padding_mode,
-            align_corners,
-            output_mask,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         grid_array = grid._mt_array
-    except AttributeError:
-        return raise_bad_argument(
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            grid_edge = grid._mt_edge or edge_of(grid)
+            if grad_output_edge is not None or input_edge is not None or grid_edge is not None:
+                node = nodes.GridSampler2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None, grid_edge or None)
+                node.interpolation_mode = interpolation_mode
+                node.padding_mode = padding_mode
+                node.align_corners = align_corners
+                node.kept = (save(grad_output), save(grid), save(input))
+        result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
+        )
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(
+            error,
             grid_sampler_2d_backward,
             grad_output,
             input,
@@ -200,39 +207,6 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners,
             output_mask,
         )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        grid_edge = grid._mt_edge or edge_of(grid)
-        if grad_output_edge is not None or input_edge is not None or grid_edge is not None:
-            node = nodes.GridSampler2DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, grid_edge or None)
-            node.interpolation_mode = interpolation_mode
-            node.padding_mode = padding_mode
-            node.align_corners = align_corners
-            node.kept = (save(grad_output), save(grid), save(input))
-    try:
-        result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            grid_sampler_2d_backward,
-            (grid_sampler_2d_backward,),
-            (grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask),
-            {},
-        ) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    return result0, result1
-
-
-_grid_sampler_3d_kernels = kernel_table("grid_sampler_3d")
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -246,26 +220,20 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
             padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
         if align_corners is not False and align_corners is not True:
             align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
-    try:
         input_array = input._mt_array
         grid_array = grid._mt_array
-    except AttributeError:
-        return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
-    node = None
-    if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        grid_edge = grid._mt_edge or edge_of(grid)
-        if input_edge is not None or grid_edge is not None:
-            node = nodes.GridSampler3DBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, grid_edge or None)
-            node.interpolation_mode = interpolation_mode
-            node.padding_mode = padding_mode
-            node.align_corners = align_corners
-            node.kept = (save(grid), save(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            grid_edge = grid._mt_edge or edge_of(grid)
+            if input_edge is not None or grid_edge is not None:
+                node = nodes.GridSampler3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, grid_edge or None)
+                node.interpolation_mode = interpolation_mode
+                node.padding_mode = padding_mode
+                node.align_corners = align_corners
+                node.kept = (save(grid), save(input))
         return wrap(
             _grid_sampler_3d_kernels[type(input_array)](
                 input_array, grid_array, interpolation_mode, padding_mode, align_corners
@@ -273,16 +241,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            grid_sampler_3d,
-            (grid_sampler_3d,),
-            (input, grid, interpolation_mode, padding_mode, align_corners),
-            {},
-        ) from None
-
-
-_grid_sampler_3d_backward_kernels = kernel_table("grid_sampler_3d_backward")
+        return failed(error, grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
@@ -307,24 +266,33 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
         if len(output_mask) != 2:
             raise wrong_length(output_mask, 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            grid_sampler_3d_backward,
-            grad_output,
-            input,
-            grid,
-            interpolation_mode,
-            padding_mode,
-            align_corners,
-            output_mask,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         grid_array = grid._mt_array
-    except AttributeError:
-        return raise_bad_argument(
+        node = None
+        if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+            input_edge = input._mt_edge or edge_of(input)
+            grid_edge = grid._mt_edge or edge_of(grid)
+            if grad_output_edge is not None or input_edge is not None or grid_edge is not None:
+                node = nodes.GridSampler3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (grad_output_edge or None, input_edge or None, grid_edge or None)
+                node.interpolation_mode = interpolation_mode
+                node.padding_mode = padding_mode
+                node.align_corners = align_corners
+                node.kept = (save(grad_output), save(grid), save(input))
+        result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
+        )
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(
+            error,
             grid_sampler_3d_backward,
             grad_output,
             input,
@@ -334,39 +302,6 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners,
             output_mask,
         )
-    node = None
-    if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
-        input_edge = input._mt_edge or edge_of(input)
-        grid_edge = grid._mt_edge or edge_of(grid)
-        if grad_output_edge is not None or input_edge is not None or grid_edge is not None:
-            node = nodes.GridSampler3DBackwardBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, grid_edge or None)
-            node.interpolation_mode = interpolation_mode
-            node.padding_mode = padding_mode
-            node.align_corners = align_corners
-            node.kept = (save(grad_output), save(grid), save(input))
-    try:
-        result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            grid_sampler_3d_backward,
-            (grid_sampler_3d_backward,),
-            (grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask),
-            {},
-        ) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    return result0, result1
-
-
-_upsample_nearest1d_kernels = kernel_table("upsample_nearest1d")
 
 
 def upsample_nearest1d(input, output_size, scales=None, *, out=None):
@@ -382,28 +317,19 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
             output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_nearest1d", "scales", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest1d, input, output_size, scales, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest1d, input, output_size, scales, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleNearest1DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.scales = scales
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleNearest1DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.scales = scales
         return wrap(_upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales), node)
     except CALL_ERRORS as error:
-        raise explained(error, upsample_nearest1d, (upsample_nearest1d,), (input, output_size, scales), {}) from None
+        return failed(error, upsample_nearest1d, input, output_size, scales, out=out)
 
 
 def upsample_nearest1d_out(input, output_size, scales=None, *, out):
@@ -417,28 +343,17 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
             output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_nearest1d", "scales", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest1d_out, input, output_size, scales, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest1d_out, input, output_size, scales, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_nearest1d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_nearest1d", input, out)
         adopt_result(
             out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, upsample_nearest1d_out, (upsample_nearest1d_out,), (input, output_size, scales), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_nearest1d_backward_kernels = kernel_table("upsample_nearest1d_backward")
+        return failed(error, upsample_nearest1d_out, input, output_size, scales, out=out)
 
 
 def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
@@ -458,24 +373,15 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
             input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleNearest1DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.scales = scales
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleNearest1DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.scales = scales
         return wrap(
             _upsample_nearest1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales
@@ -483,13 +389,7 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest1d_backward,
-            (upsample_nearest1d_backward,),
-            (grad_output, output_size, input_size, scales),
-            {},
-        ) from None
+        return failed(error, upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
 
 
 def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
@@ -507,37 +407,20 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
             input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_nearest1d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_nearest1d_backward", grad_output, out)
         adopt_result(
             out,
             _upsample_nearest1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest1d_backward_out,
-            (upsample_nearest1d_backward_out,),
-            (grad_output, output_size, input_size, scales),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_nearest2d_kernels = kernel_table("upsample_nearest2d")
+        return failed(error, upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
 
 
 def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
@@ -555,31 +438,20 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
             scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleNearest2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleNearest2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(_upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node)
     except CALL_ERRORS as error:
-        raise explained(
-            error, upsample_nearest2d, (upsample_nearest2d,), (input, output_size, scales_h, scales_w), {}
-        ) from None
+        return failed(error, upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
 
 
 def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
@@ -595,29 +467,18 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
             scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_nearest2d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_nearest2d", input, out)
         adopt_result(
             out,
             _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, upsample_nearest2d_out, (upsample_nearest2d_out,), (input, output_size, scales_h, scales_w), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_nearest2d_backward_kernels = kernel_table("upsample_nearest2d_backward")
+        return failed(error, upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
 
 
 def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
@@ -639,29 +500,16 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
             scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleNearest2DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleNearest2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_nearest2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_h, scales_w
@@ -669,13 +517,9 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest2d_backward,
-            (upsample_nearest2d_backward,),
-            (grad_output, output_size, input_size, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(
+            error, upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
 
 
 def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
@@ -695,39 +539,22 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
             scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_nearest2d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_nearest2d_backward", grad_output, out)
         adopt_result(
             out,
             _upsample_nearest2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest2d_backward_out,
-            (upsample_nearest2d_backward_out,),
-            (grad_output, output_size, input_size, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_nearest3d_kernels = kernel_table("upsample_nearest3d")
+        return failed(
+            error, upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
 
 
 def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
@@ -747,34 +574,23 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
             scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleNearest3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.scales_d = scales_d
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleNearest3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.scales_d = scales_d
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_nearest3d_kernels[type(input_array)](input_array, output_size, scales_d, scales_h, scales_w), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, upsample_nearest3d, (upsample_nearest3d,), (input, output_size, scales_d, scales_h, scales_w), {}
-        ) from None
+        return failed(error, upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
 
 
 def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
@@ -792,35 +608,20 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
             scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_nearest3d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_nearest3d", input, out)
         adopt_result(
             out,
             _upsample_nearest3d_kernels[type(input_array)](
                 input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest3d_out,
-            (upsample_nearest3d_out,),
-            (input, output_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_nearest3d_backward_kernels = kernel_table("upsample_nearest3d_backward")
+        return failed(error, upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
 
 
 def upsample_nearest3d_backward(
@@ -850,8 +651,25 @@ def upsample_nearest3d_backward(
             scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        grad_output_array = grad_output._mt_array
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleNearest3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.scales_d = scales_d
+                node.scales_h = scales_h
+                node.scales_w = scales_w
+        return wrap(
+            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             upsample_nearest3d_backward,
             grad_output,
@@ -862,40 +680,6 @@ def upsample_nearest3d_backward(
             scales_w,
             out=out,
         )
-    try:
-        grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleNearest3DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.scales_d = scales_d
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
-        return wrap(
-            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
-            ),
-            node,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest3d_backward,
-            (upsample_nearest3d_backward,),
-            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
 
 
 def upsample_nearest3d_backward_out(
@@ -921,8 +705,20 @@ def upsample_nearest3d_backward_out(
             scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_nearest3d_backward", grad_output, out)
+        adopt_result(
+            out,
+            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             upsample_nearest3d_backward_out,
             grad_output,
@@ -933,35 +729,6 @@ def upsample_nearest3d_backward_out(
             scales_w,
             out=out,
         )
-    try:
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_nearest3d_backward", grad_output, out)
-    try:
-        adopt_result(
-            out,
-            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_nearest3d_backward_out,
-            (upsample_nearest3d_backward_out,),
-            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_nearest_exact1d_kernels = kernel_table("_upsample_nearest_exact1d")
 
 
 def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
@@ -977,30 +744,19 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
             output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact1d, input, output_size, scales, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_upsample_nearest_exact1d, input, output_size, scales, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleNearestExact1DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.scales = scales
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleNearestExact1DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.scales = scales
         return wrap(__upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales), node)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _upsample_nearest_exact1d, (_upsample_nearest_exact1d,), (input, output_size, scales), {}
-        ) from None
+        return failed(error, _upsample_nearest_exact1d, input, output_size, scales, out=out)
 
 
 def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
@@ -1014,28 +770,17 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
             output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact1d_out, input, output_size, scales, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_nearest_exact1d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_nearest_exact1d", input, out)
         adopt_result(
             out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, _upsample_nearest_exact1d_out, (_upsample_nearest_exact1d_out,), (input, output_size, scales), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_nearest_exact1d_backward_kernels = kernel_table("_upsample_nearest_exact1d_backward")
+        return failed(error, _upsample_nearest_exact1d_out, input, output_size, scales, out=out)
 
 
 def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
@@ -1055,26 +800,15 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
             input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleNearestExact1DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.scales = scales
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleNearestExact1DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.scales = scales
         return wrap(
             __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales
@@ -1082,13 +816,7 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact1d_backward,
-            (_upsample_nearest_exact1d_backward,),
-            (grad_output, output_size, input_size, scales),
-            {},
-        ) from None
+        return failed(error, _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
 
 
 def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
@@ -1106,39 +834,22 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
             input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
         adopt_result(
             out,
             __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact1d_backward_out,
-            (_upsample_nearest_exact1d_backward_out,),
-            (grad_output, output_size, input_size, scales),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_nearest_exact2d_kernels = kernel_table("_upsample_nearest_exact2d")
+        return failed(
+            error, _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
+        )
 
 
 def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
@@ -1156,33 +867,22 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
             scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleNearestExact2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleNearestExact2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_nearest_exact2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, _upsample_nearest_exact2d, (_upsample_nearest_exact2d,), (input, output_size, scales_h, scales_w), {}
-        ) from None
+        return failed(error, _upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
 
 
 def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
@@ -1198,35 +898,20 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
             scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_nearest_exact2d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_nearest_exact2d", input, out)
         adopt_result(
             out,
             __upsample_nearest_exact2d_kernels[type(input_array)](
                 input_array, output_size, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact2d_out,
-            (_upsample_nearest_exact2d_out,),
-            (input, output_size, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_nearest_exact2d_backward_kernels = kernel_table("_upsample_nearest_exact2d_backward")
+        return failed(error, _upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
 
 
 def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
@@ -1250,29 +935,16 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
             scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleNearestExact2DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleNearestExact2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_h, scales_w
@@ -1280,13 +952,9 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact2d_backward,
-            (_upsample_nearest_exact2d_backward,),
-            (grad_output, output_size, input_size, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(
+            error, _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
 
 
 def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
@@ -1308,8 +976,20 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
             scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
+        adopt_result(
+            out,
+            __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+            ),
+        )
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _upsample_nearest_exact2d_backward_out,
             grad_output,
@@ -1319,35 +999,6 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
             scales_w,
             out=out,
         )
-    try:
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
-    try:
-        adopt_result(
-            out,
-            __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact2d_backward_out,
-            (_upsample_nearest_exact2d_backward_out,),
-            (grad_output, output_size, input_size, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_nearest_exact3d_kernels = kernel_table("_upsample_nearest_exact3d")
 
 
 def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
@@ -1367,27 +1018,18 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
             scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleNearestExact3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.scales_d = scales_d
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleNearestExact3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.scales_d = scales_d
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_nearest_exact3d_kernels[type(input_array)](
                 input_array, output_size, scales_d, scales_h, scales_w
@@ -1395,13 +1037,7 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact3d,
-            (_upsample_nearest_exact3d,),
-            (input, output_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(error, _upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
 
 
 def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
@@ -1419,37 +1055,20 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
             scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_nearest_exact3d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_nearest_exact3d", input, out)
         adopt_result(
             out,
             __upsample_nearest_exact3d_kernels[type(input_array)](
                 input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_nearest_exact3d_out,
-            (_upsample_nearest_exact3d_out,),
-            (input, output_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_nearest_exact3d_backward_kernels = kernel_table("_upsample_nearest_exact3d_backward")
+        return failed(error, _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
 
 
 def _upsample_nearest_exact3d_backward(
@@ -1486,45 +1105,17 @@ def _upsample_nearest_exact3d_backward(
             scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_nearest_exact3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleNearestExact3DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.scales_d = scales_d
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleNearestExact3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.scales_d = scales_d
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
@@ -1532,13 +1123,17 @@ def _upsample_nearest_exact3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_nearest_exact3d_backward,
-            (_upsample_nearest_exact3d_backward,),
-            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def _upsample_nearest_exact3d_backward_out(
@@ -1571,54 +1166,30 @@ def _upsample_nearest_exact3d_backward_out(
             scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_nearest_exact3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_nearest_exact3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
         adopt_result(
             out,
             __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_nearest_exact3d_backward_out,
-            (_upsample_nearest_exact3d_backward_out,),
-            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_linear1d_kernels = kernel_table("upsample_linear1d")
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=None):
@@ -1636,33 +1207,22 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
             align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_linear1d", "scales", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_linear1d, input, output_size, align_corners, scales, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_linear1d, input, output_size, align_corners, scales, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleLinear1DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales = scales
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleLinear1DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales = scales
         return wrap(
             _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, upsample_linear1d, (upsample_linear1d,), (input, output_size, align_corners, scales), {}
-        ) from None
+        return failed(error, upsample_linear1d, input, output_size, align_corners, scales, out=out)
 
 
 def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out):
@@ -1678,31 +1238,20 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
             align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_linear1d", "scales", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_linear1d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_linear1d", input, out)
         adopt_result(
             out,
             _upsample_linear1d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, upsample_linear1d_out, (upsample_linear1d_out,), (input, output_size, align_corners, scales), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_linear1d_backward_kernels = kernel_table("upsample_linear1d_backward")
+        return failed(error, upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
 
 
 def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales=None, *, out=None):
@@ -1724,29 +1273,16 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
             align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleLinear1DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales = scales
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleLinear1DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales = scales
         return wrap(
             _upsample_linear1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales
@@ -1754,13 +1290,9 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_linear1d_backward,
-            (upsample_linear1d_backward,),
-            (grad_output, output_size, input_size, align_corners, scales),
-            {},
-        ) from None
+        return failed(
+            error, upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
 
 
 def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales=None, *, out):
@@ -1782,39 +1314,22 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
             align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_linear1d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_linear1d_backward", grad_output, out)
         adopt_result(
             out,
             _upsample_linear1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_linear1d_backward_out,
-            (upsample_linear1d_backward_out,),
-            (grad_output, output_size, input_size, align_corners, scales),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_bilinear2d_kernels = kernel_table("upsample_bilinear2d")
+        return failed(
+            error, upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
 
 
 def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -1834,27 +1349,18 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
             scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleBilinear2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleBilinear2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_bilinear2d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w
@@ -1862,13 +1368,7 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_bilinear2d,
-            (upsample_bilinear2d,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(error, upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -1886,37 +1386,20 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
             scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_bilinear2d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_bilinear2d", input, out)
         adopt_result(
             out,
             _upsample_bilinear2d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_bilinear2d_out,
-            (upsample_bilinear2d_out,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_bilinear2d_backward_kernels = kernel_table("upsample_bilinear2d_backward")
+        return failed(error, upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def upsample_bilinear2d_backward(
@@ -1953,45 +1436,17 @@ def upsample_bilinear2d_backward(
             scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            upsample_bilinear2d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_bilinear2d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleBilinear2DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleBilinear2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
@@ -1999,13 +1454,17 @@ def upsample_bilinear2d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             upsample_bilinear2d_backward,
-            (upsample_bilinear2d_backward,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def upsample_bilinear2d_backward_out(
@@ -2038,54 +1497,30 @@ def upsample_bilinear2d_backward_out(
             scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            upsample_bilinear2d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_bilinear2d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_bilinear2d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_bilinear2d_backward", grad_output, out)
         adopt_result(
             out,
             _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             upsample_bilinear2d_backward_out,
-            (upsample_bilinear2d_backward_out,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_trilinear3d_kernels = kernel_table("upsample_trilinear3d")
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None):
@@ -2107,32 +1542,19 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
             scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
-        )
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleTrilinear3DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales_d = scales_d
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleTrilinear3DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales_d = scales_d
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_trilinear3d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_d, scales_h, scales_w
@@ -2140,13 +1562,9 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_trilinear3d,
-            (upsample_trilinear3d,),
-            (input, output_size, align_corners, scales_d, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(
+            error, upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
 
 
 def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out):
@@ -2166,39 +1584,22 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
             scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
-        )
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_trilinear3d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_trilinear3d", input, out)
         adopt_result(
             out,
             _upsample_trilinear3d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_trilinear3d_out,
-            (upsample_trilinear3d_out,),
-            (input, output_size, align_corners, scales_d, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_trilinear3d_backward_kernels = kernel_table("upsample_trilinear3d_backward")
+        return failed(
+            error, upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
 
 
 def upsample_trilinear3d_backward(
@@ -2238,48 +1639,18 @@ def upsample_trilinear3d_backward(
             scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            upsample_trilinear3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_trilinear3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleTrilinear3DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales_d = scales_d
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleTrilinear3DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales_d = scales_d
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w
@@ -2287,13 +1658,18 @@ def upsample_trilinear3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             upsample_trilinear3d_backward,
-            (upsample_trilinear3d_backward,),
-            (grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w),
-            {},
-        ) from None
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def upsample_trilinear3d_backward_out(
@@ -2329,56 +1705,31 @@ def upsample_trilinear3d_backward_out(
             scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            upsample_trilinear3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_trilinear3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_trilinear3d_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_trilinear3d_backward", grad_output, out)
         adopt_result(
             out,
             _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             upsample_trilinear3d_backward_out,
-            (upsample_trilinear3d_backward_out,),
-            (grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_bicubic2d_kernels = kernel_table("upsample_bicubic2d")
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -2398,39 +1749,24 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
             scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleBicubic2DBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleBicubic2DBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_bicubic2d_kernels[type(input_array)](input_array, output_size, align_corners, scales_h, scales_w),
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_bicubic2d,
-            (upsample_bicubic2d,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(error, upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -2448,37 +1784,20 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
             scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("upsample_bicubic2d", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("upsample_bicubic2d", input, out)
         adopt_result(
             out,
             _upsample_bicubic2d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_bicubic2d_out,
-            (upsample_bicubic2d_out,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_upsample_bicubic2d_backward_kernels = kernel_table("upsample_bicubic2d_backward")
+        return failed(error, upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
@@ -2502,30 +1821,17 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
             scales_h = float_of(scales_h, "upsample_bicubic2d_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bicubic2d_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleBicubic2DBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleBicubic2DBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             _upsample_bicubic2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
@@ -2533,16 +1839,9 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            upsample_bicubic2d_backward,
-            (upsample_bicubic2d_backward,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-
-
-__upsample_bilinear2d_aa_kernels = kernel_table("_upsample_bilinear2d_aa")
+        return failed(
+            error, upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
 
 
 def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -2562,29 +1861,18 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
             scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleBilinear2DAaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleBilinear2DAaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_bilinear2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w
@@ -2592,13 +1880,7 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_bilinear2d_aa,
-            (_upsample_bilinear2d_aa,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(error, _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -2616,39 +1898,22 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
             scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_bilinear2d_aa", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_bilinear2d_aa", input, out)
         adopt_result(
             out,
             __upsample_bilinear2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_bilinear2d_aa_out,
-            (_upsample_bilinear2d_aa_out,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_bilinear2d_aa_backward_kernels = kernel_table("_upsample_bilinear2d_aa_backward")
+        return failed(
+            error, _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
 
 
 def _upsample_bilinear2d_aa_backward(
@@ -2685,45 +1950,17 @@ def _upsample_bilinear2d_aa_backward(
             scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_bilinear2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bilinear2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleBilinear2DAaBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleBilinear2DAaBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
@@ -2731,13 +1968,17 @@ def _upsample_bilinear2d_aa_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_bilinear2d_aa_backward,
-            (_upsample_bilinear2d_aa_backward,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def _upsample_bilinear2d_aa_backward_out(
@@ -2770,54 +2011,30 @@ def _upsample_bilinear2d_aa_backward_out(
             scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_bilinear2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bilinear2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
         adopt_result(
             out,
             __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_bilinear2d_aa_backward_out,
-            (_upsample_bilinear2d_aa_backward_out,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_bicubic2d_aa_kernels = kernel_table("_upsample_bicubic2d_aa")
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -2837,29 +2054,18 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
             scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleBicubic2DAaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleBicubic2DAaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_bicubic2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w
@@ -2867,13 +2073,7 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_bicubic2d_aa,
-            (_upsample_bicubic2d_aa,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(error, _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -2891,37 +2091,20 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
             scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_bicubic2d_aa", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_bicubic2d_aa", input, out)
         adopt_result(
             out,
             __upsample_bicubic2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_bicubic2d_aa_out,
-            (_upsample_bicubic2d_aa_out,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_bicubic2d_aa_backward_kernels = kernel_table("_upsample_bicubic2d_aa_backward")
+        return failed(error, _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def _upsample_bicubic2d_aa_backward(
@@ -2958,45 +2141,17 @@ def _upsample_bicubic2d_aa_backward(
             scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_bicubic2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bicubic2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleBicubic2DAaBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleBicubic2DAaBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
@@ -3004,13 +2159,17 @@ def _upsample_bicubic2d_aa_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_bicubic2d_aa_backward,
-            (_upsample_bicubic2d_aa_backward,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def _upsample_bicubic2d_aa_backward_out(
@@ -3043,54 +2202,30 @@ def _upsample_bicubic2d_aa_backward_out(
             scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_bicubic2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_bicubic2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
         adopt_result(
             out,
             __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_bicubic2d_aa_backward_out,
-            (_upsample_bicubic2d_aa_backward_out,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_lanczos2d_aa_kernels = kernel_table("_upsample_lanczos2d_aa")
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -3110,29 +2245,18 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
             scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UpsampleLanczos2DAaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.self_shape = input_array.shape
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UpsampleLanczos2DAaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.self_shape = input_array.shape
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_lanczos2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w
@@ -3140,13 +2264,7 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_lanczos2d_aa,
-            (_upsample_lanczos2d_aa,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+        return failed(error, _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -3164,37 +2282,20 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
             scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_lanczos2d_aa", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_lanczos2d_aa", input, out)
         adopt_result(
             out,
             __upsample_lanczos2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _upsample_lanczos2d_aa_out,
-            (_upsample_lanczos2d_aa_out,),
-            (input, output_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-__upsample_lanczos2d_aa_backward_kernels = kernel_table("_upsample_lanczos2d_aa_backward")
+        return failed(error, _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
 
 
 def _upsample_lanczos2d_aa_backward(
@@ -3231,45 +2332,17 @@ def _upsample_lanczos2d_aa_backward(
             scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_lanczos2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_lanczos2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    node = None
-    if (
-        grad_output._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
-    ):
-        node = nodes.UpsampleLanczos2DAaBackwardBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.output_size = output_size
-        node.align_corners = align_corners
-        node.scales_h = scales_h
-        node.scales_w = scales_w
-    try:
+        node = None
+        if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(grad_output)) is not None:
+                node = nodes.UpsampleLanczos2DAaBackwardBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.output_size = output_size
+                node.align_corners = align_corners
+                node.scales_h = scales_h
+                node.scales_w = scales_w
         return wrap(
             __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
@@ -3277,13 +2350,17 @@ def _upsample_lanczos2d_aa_backward(
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_lanczos2d_aa_backward,
-            (_upsample_lanczos2d_aa_backward,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def _upsample_lanczos2d_aa_backward_out(
@@ -3316,51 +2393,30 @@ def _upsample_lanczos2d_aa_backward_out(
             scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _upsample_lanczos2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
         grad_output_array = grad_output._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _upsample_lanczos2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    if grad_output._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
-    try:
+        if grad_output._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
         adopt_result(
             out,
             __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _upsample_lanczos2d_aa_backward_out,
-            (_upsample_lanczos2d_aa_backward_out,),
-            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -3369,28 +2425,25 @@ def pixel_shuffle(input, upscale_factor):
         return call(pixel_shuffle, input, upscale_factor)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(pixel_shuffle, input, upscale_factor)
+            raise NotATensor
         if type(upscale_factor) is not int or not -(2**63) <= upscale_factor < 2**63:
             upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pixel_shuffle, input, upscale_factor)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PixelShuffleBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.upscale_factor = upscale_factor
-    if node is not None:
-        return recorded(node, composite_shuffling.pixel_shuffle, input, upscale_factor)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PixelShuffleBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.upscale_factor = upscale_factor
+        if node is not None:
+            return recorded(node, composite_shuffling.pixel_shuffle, input, upscale_factor)
         return composite_shuffling.pixel_shuffle(input, upscale_factor)
     except CALL_ERRORS as error:
-        raise explained(error, pixel_shuffle, (pixel_shuffle,), (input, upscale_factor), {}) from None
+        return failed(error, pixel_shuffle, input, upscale_factor)
 
 
 def pixel_unshuffle(input, downscale_factor):
@@ -3399,28 +2452,25 @@ def pixel_unshuffle(input, downscale_factor):
         return call(pixel_unshuffle, input, downscale_factor)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(pixel_unshuffle, input, downscale_factor)
+            raise NotATensor
         if type(downscale_factor) is not int or not -(2**63) <= downscale_factor < 2**63:
             downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, pixel_unshuffle, input, downscale_factor)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PixelUnshuffleBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.downscale_factor = downscale_factor
-    if node is not None:
-        return recorded(node, composite_shuffling.pixel_unshuffle, input, downscale_factor)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PixelUnshuffleBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.downscale_factor = downscale_factor
+        if node is not None:
+            return recorded(node, composite_shuffling.pixel_unshuffle, input, downscale_factor)
         return composite_shuffling.pixel_unshuffle(input, downscale_factor)
     except CALL_ERRORS as error:
-        raise explained(error, pixel_unshuffle, (pixel_unshuffle,), (input, downscale_factor), {}) from None
+        return failed(error, pixel_unshuffle, input, downscale_factor)
 
 
 def channel_shuffle(input, groups):
@@ -3429,29 +2479,26 @@ def channel_shuffle(input, groups):
         return call(channel_shuffle, input, groups)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(channel_shuffle, input, groups)
+            raise NotATensor
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "channel_shuffle", "groups", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, channel_shuffle, input, groups)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ChannelShuffleBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.groups = groups
-    if node is not None:
-        return recorded(node, composite_shuffling.channel_shuffle, input, groups)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ChannelShuffleBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.groups = groups
+        if node is not None:
+            return recorded(node, composite_shuffling.channel_shuffle, input, groups)
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
-        raise explained(error, channel_shuffle, (channel_shuffle,), (input, groups), {}) from None
+        return failed(error, channel_shuffle, input, groups)
 
 
 def native_channel_shuffle(input, groups):
@@ -3460,12 +2507,9 @@ def native_channel_shuffle(input, groups):
         return call(native_channel_shuffle, input, groups)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(native_channel_shuffle, input, groups)
+            raise NotATensor
         if type(groups) is not int or not -(2**63) <= groups < 2**63:
             groups = index_of(groups, "native_channel_shuffle", "groups", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, native_channel_shuffle, input, groups)
-    try:
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
-        raise explained(error, native_channel_shuffle, (native_channel_shuffle,), (input, groups), {}) from None
+        return failed(error, native_channel_shuffle, input, groups)

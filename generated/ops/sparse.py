@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.layout import sparse_csc, sparse_csr, strided
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import sparse as nodes
 from mindtorch._support.errors import wrong_length
 from mindtorch.autograd._engine.history import edge_of, mark_written
@@ -27,25 +27,41 @@ from mindtorch.composite.sparse import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     int_of,
     ints_of,
     raise_bad_argument,
-    refused,
     scalar_of,
     sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, pinned_result, refuse_pinned
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 __sparse_coo_tensor_with_dims_and_tensors_kernels = kernel_table("_sparse_coo_tensor_with_dims_and_tensors")
+__to_sparse_sparse_dim_kernels = kernel_table("_to_sparse.sparse_dim")
+__to_sparse_default_kernels = kernel_table("_to_sparse")
+__to_dense_kernels = kernel_table("_to_dense")
+__coalesce_kernels = kernel_table("_coalesce")
+__indices_kernels = kernel_table("_indices")
+__values_kernels = kernel_table("_values")
+__nnz_kernels = kernel_table("_nnz")
+_is_coalesced_kernels = kernel_table("is_coalesced")
+_sparse_dim_kernels = kernel_table("sparse_dim")
+_dense_dim_kernels = kernel_table("dense_dim")
+__sparse_mm_reduce_impl_kernels = kernel_table("_sparse_mm_reduce_impl")
+__sparse_mm_reduce_impl_backward_kernels = kernel_table("_sparse_mm_reduce_impl_backward")
+_sparse_mask_kernels = kernel_table("sparse_mask")
+_sparse_compressed_tensor_comp_plain_value_size_kernels = kernel_table("sparse_compressed_tensor.comp_plain_value_size")
+__to_sparse_csr_kernels = kernel_table("_to_sparse_csr")
+__to_sparse_csc_kernels = kernel_table("_to_sparse_csc")
+__to_sparse_bsr_kernels = kernel_table("_to_sparse_bsr")
+__to_sparse_bsc_kernels = kernel_table("_to_sparse_bsc")
+_sparse_sampled_addmm_kernels = kernel_table("sparse_sampled_addmm")
 
 
 def _sparse_coo_tensor_with_dims_and_tensors(
@@ -91,51 +107,15 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             check_options(layout, device, pin_memory, "_sparse_coo_tensor_with_dims_and_tensors")
         if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
             is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _sparse_coo_tensor_with_dims_and_tensors,
-            sparse_dim,
-            dense_dim,
-            size,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-            requires_grad=requires_grad,
-        )
-    try:
         indices_array = indices._mt_array
         values_array = values._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _sparse_coo_tensor_with_dims_and_tensors,
-            sparse_dim,
-            dense_dim,
-            size,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-            requires_grad=requires_grad,
-        )
-    node = None
-    if (
-        values._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := values._mt_edge or edge_of(values)) is not None
-    ):
-        node = nodes.SparseCooTensorWithDimsAndTensorsBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(indices),)
-    try:
+        node = None
+        if (edge := values._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(values)) is not None:
+                node = nodes.SparseCooTensorWithDimsAndTensorsBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(indices),)
         result = wrap(
             __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
                 sparse_dim,
@@ -151,19 +131,27 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             ),
             node,
         )
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             _sparse_coo_tensor_with_dims_and_tensors,
-            (_sparse_coo_tensor_with_dims_and_tensors,),
-            (sparse_dim, dense_dim, size, indices, values),
-            {},
-        ) from None
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
+            sparse_dim,
+            dense_dim,
+            size,
+            indices,
+            values,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+            requires_grad=requires_grad,
+        )
 
 
 def _sparse_coo_tensor_unsafe(
@@ -183,30 +171,8 @@ def _sparse_coo_tensor_unsafe(
             is_coalesced=is_coalesced,
         )
     try:
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(
-                _sparse_coo_tensor_unsafe,
-                indices,
-                values,
-                size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                is_coalesced=is_coalesced,
-            )
-        if not isinstance(values, Tensor):
-            return raise_bad_argument(
-                _sparse_coo_tensor_unsafe,
-                indices,
-                values,
-                size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                is_coalesced=is_coalesced,
-            )
+        if not (isinstance(indices, Tensor) and isinstance(values, Tensor)):
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "_sparse_coo_tensor_unsafe", "size", 3)
         if dtype is not None and type(dtype) is not Dtype:
@@ -217,20 +183,6 @@ def _sparse_coo_tensor_unsafe(
                 refuse_pinned("_sparse_coo_tensor_unsafe")
         if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
             is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            _sparse_coo_tensor_unsafe,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
-    try:
         return composite_sparse.sparse_coo_unsafe(
             indices,
             values,
@@ -242,9 +194,18 @@ def _sparse_coo_tensor_unsafe(
             is_coalesced=is_coalesced,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, _sparse_coo_tensor_unsafe, (_sparse_coo_tensor_unsafe,), (indices, values, size), {}
-        ) from None
+        return failed(
+            error,
+            _sparse_coo_tensor_unsafe,
+            indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+        )
 
 
 def sparse_coo_tensor_indices(
@@ -263,28 +224,8 @@ def sparse_coo_tensor_indices(
             is_coalesced=is_coalesced,
         )
     try:
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(
-                sparse_coo_tensor_indices,
-                indices,
-                values,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                is_coalesced=is_coalesced,
-            )
-        if not isinstance(values, Tensor):
-            return raise_bad_argument(
-                sparse_coo_tensor_indices,
-                indices,
-                values,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                is_coalesced=is_coalesced,
-            )
+        if not (isinstance(indices, Tensor) and isinstance(values, Tensor)):
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
@@ -293,8 +234,11 @@ def sparse_coo_tensor_indices(
                 refuse_pinned("sparse_coo_tensor")
         if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
             is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_sparse.sparse_coo_from_indices(
+            indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             sparse_coo_tensor_indices,
             indices,
@@ -305,9 +249,6 @@ def sparse_coo_tensor_indices(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    return composite_sparse.sparse_coo_from_indices(
-        indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
-    )
 
 
 def sparse_coo_tensor_indices_size(
@@ -327,30 +268,8 @@ def sparse_coo_tensor_indices_size(
             is_coalesced=is_coalesced,
         )
     try:
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(
-                sparse_coo_tensor_indices_size,
-                indices,
-                values,
-                size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                is_coalesced=is_coalesced,
-            )
-        if not isinstance(values, Tensor):
-            return raise_bad_argument(
-                sparse_coo_tensor_indices_size,
-                indices,
-                values,
-                size,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-                is_coalesced=is_coalesced,
-            )
+        if not (isinstance(indices, Tensor) and isinstance(values, Tensor)):
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "sparse_coo_tensor", "size", 3)
         if dtype is not None and type(dtype) is not Dtype:
@@ -361,20 +280,6 @@ def sparse_coo_tensor_indices_size(
                 refuse_pinned("sparse_coo_tensor")
         if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
             is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            sparse_coo_tensor_indices_size,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
-    try:
         return composite_sparse.sparse_coo_from_size(
             indices,
             values,
@@ -386,12 +291,18 @@ def sparse_coo_tensor_indices_size(
             is_coalesced=is_coalesced,
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, sparse_coo_tensor_indices_size, (sparse_coo_tensor_indices_size,), (indices, values, size), {}
-        ) from None
-
-
-__to_sparse_sparse_dim_kernels = kernel_table("_to_sparse.sparse_dim")
+        return failed(
+            error,
+            sparse_coo_tensor_indices_size,
+            indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+        )
 
 
 def _to_sparse_sparse_dim(input, sparse_dim):
@@ -401,29 +312,17 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     try:
         if type(sparse_dim) is not int:
             sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_sparse_sparse_dim, input, sparse_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_sparse_sparse_dim, input, sparse_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToSparseBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToSparseBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__to_sparse_default_kernels = kernel_table("_to_sparse")
+    except CALL_ERRORS as error:
+        return failed(error, _to_sparse_sparse_dim, input, sparse_dim)
 
 
 def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -437,26 +336,17 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
             blocksize = sized_ints_of(blocksize, "_to_sparse", "blocksize")
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToSparseBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToSparseBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -465,18 +355,9 @@ def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=
     _to_sparse(input, sparse_dim)
     _to_sparse(input, *, layout=None, blocksize=None, dense_dim=None)
     """
-    try:
-        if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
-            return _to_sparse_sparse_dim(input, sparse_dim)
-        return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            _to_sparse,
-            (_to_sparse_sparse_dim, _to_sparse_default),
-            (input, sparse_dim),
-            {"layout": layout, "blocksize": blocksize, "dense_dim": dense_dim},
-        ) from None
+    if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
+        return _to_sparse_sparse_dim(input, sparse_dim)
+    return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def to_sparse_sparse_dim(input, sparse_dim):
@@ -485,15 +366,12 @@ def to_sparse_sparse_dim(input, sparse_dim):
         return call(to_sparse_sparse_dim, input, sparse_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
+            raise NotATensor
         if type(sparse_dim) is not int:
             sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_sparse_sparse_dim, input, sparse_dim)
-    try:
         return composite_sparse.to_sparse_dim(input, sparse_dim)
     except CALL_ERRORS as error:
-        raise explained(error, to_sparse_sparse_dim, (to_sparse_sparse_dim,), (input, sparse_dim), {}) from None
+        return failed(error, to_sparse_sparse_dim, input, sparse_dim)
 
 
 def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -502,21 +380,16 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         return call(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+            raise NotATensor
         if type(blocksize) is int:
             blocksize = (blocksize, blocksize)
         elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
             blocksize = sized_ints_of(blocksize, "to_sparse", "blocksize")
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    try:
         return composite_sparse.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     except CALL_ERRORS as error:
-        raise explained(
-            error, to_sparse_default, (to_sparse_default,), (input,), {"blocksize": blocksize, "dense_dim": dense_dim}
-        ) from None
+        return failed(error, to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -525,21 +398,9 @@ def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=N
     to_sparse(input, sparse_dim)
     to_sparse(input, *, layout=None, blocksize=None, dense_dim=None)
     """
-    try:
-        if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
-            return to_sparse_sparse_dim(input, sparse_dim)
-        return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            to_sparse,
-            (to_sparse_sparse_dim, to_sparse_default),
-            (input, sparse_dim),
-            {"layout": layout, "blocksize": blocksize, "dense_dim": dense_dim},
-        ) from None
-
-
-__to_dense_kernels = kernel_table("_to_dense")
+    if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
+        return to_sparse_sparse_dim(input, sparse_dim)
+    return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def _to_dense(input, dtype=None, masked_grad=None):
@@ -551,27 +412,18 @@ def _to_dense(input, dtype=None, masked_grad=None):
             dtype = dtype_of(dtype, "_to_dense", "dtype", 2)
         if masked_grad is not None and masked_grad is not False and masked_grad is not True:
             masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_dense, input, dtype, masked_grad)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_dense, input, dtype, masked_grad)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToDenseBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.masked_grad = masked_grad
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToDenseBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.masked_grad = masked_grad
+                node.kept = (save(input),)
         return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _to_dense, input, dtype, masked_grad)
 
 
 def to_dense(input, dtype=None, *, masked_grad=None):
@@ -580,21 +432,18 @@ def to_dense(input, dtype=None, *, masked_grad=None):
         return call(to_dense, input, dtype, masked_grad=masked_grad)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_dense, input, dtype, masked_grad=masked_grad)
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "to_dense", "dtype", 2)
         if masked_grad is not None and masked_grad is not False and masked_grad is not True:
             masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_dense, input, dtype, masked_grad=masked_grad)
-    return (
-        (input if dtype is None else input.to(dtype))
-        if input.layout is strided
-        else ops._to_dense(input, dtype, masked_grad)
-    )
-
-
-__coalesce_kernels = kernel_table("_coalesce")
+        return (
+            (input if dtype is None else input.to(dtype))
+            if input.layout is strided
+            else ops._to_dense(input, dtype, masked_grad)
+        )
+    except CALL_ERRORS as error:
+        return failed(error, to_dense, input, dtype, masked_grad=masked_grad)
 
 
 def _coalesce(input):
@@ -603,21 +452,15 @@ def _coalesce(input):
         return call(_coalesce, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_coalesce, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.CoalesceBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.CoalesceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(__coalesce_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _coalesce, input)
 
 
 def coalesce(input):
@@ -629,24 +472,15 @@ def coalesce(input):
     return composite_sparse.coalesce(input)
 
 
-__indices_kernels = kernel_table("_indices")
-
-
 def _indices(input):
     """_indices(Tensor(a) self) -> Tensor(a)"""
     if state.interceptors and intercepts(_indices, input):
         return call(_indices, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_indices, input)
-    try:
         return wrap(__indices_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__values_kernels = kernel_table("_values")
+    except CALL_ERRORS as error:
+        return failed(error, _indices, input)
 
 
 def _values(input):
@@ -655,25 +489,16 @@ def _values(input):
         return call(_values, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_values, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ValuesBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ValuesBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__values_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-__nnz_kernels = kernel_table("_nnz")
+    except CALL_ERRORS as error:
+        return failed(error, _values, input)
 
 
 def _nnz(input):
@@ -682,12 +507,9 @@ def _nnz(input):
         return call(_nnz, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_nnz, input)
-    try:
         return __nnz_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, _nnz, input)
 
 
 def indices(input):
@@ -708,24 +530,15 @@ def values(input):
     return composite_sparse.values(input)
 
 
-_is_coalesced_kernels = kernel_table("is_coalesced")
-
-
 def is_coalesced(input):
     """is_coalesced(Tensor self) -> bool"""
     if state.interceptors and intercepts(is_coalesced, input):
         return call(is_coalesced, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(is_coalesced, input)
-    try:
         return _is_coalesced_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_sparse_dim_kernels = kernel_table("sparse_dim")
+    except CALL_ERRORS as error:
+        return failed(error, is_coalesced, input)
 
 
 def sparse_dim(input):
@@ -734,15 +547,9 @@ def sparse_dim(input):
         return call(sparse_dim, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(sparse_dim, input)
-    try:
         return _sparse_dim_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_dense_dim_kernels = kernel_table("dense_dim")
+    except CALL_ERRORS as error:
+        return failed(error, sparse_dim, input)
 
 
 def dense_dim(input):
@@ -751,21 +558,16 @@ def dense_dim(input):
         return call(dense_dim, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(dense_dim, input)
-    try:
         return _dense_dim_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, dense_dim, input)
 
 
 def _sparse_mm_default(sparse, dense):
     """_sparse_mm(Tensor sparse, Tensor dense) -> Tensor"""
     if state.interceptors and intercepts(_sparse_mm_default, sparse, dense):
         return call(_sparse_mm_default, sparse, dense)
-    if not isinstance(sparse, Tensor):
-        return raise_bad_argument(_sparse_mm_default, sparse, dense)
-    if not isinstance(dense, Tensor):
+    if not (isinstance(sparse, Tensor) and isinstance(dense, Tensor)):
         return raise_bad_argument(_sparse_mm_default, sparse, dense)
     return composite_sparse.sparse_mm(sparse, dense)
 
@@ -775,15 +577,13 @@ def _sparse_mm_reduce(sparse, dense, reduce):
     if state.interceptors and intercepts(_sparse_mm_reduce, sparse, dense):
         return call(_sparse_mm_reduce, sparse, dense, reduce)
     try:
-        if not isinstance(sparse, Tensor):
-            return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
-        if not isinstance(dense, Tensor):
-            return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
+        if not (isinstance(sparse, Tensor) and isinstance(dense, Tensor)):
+            raise NotATensor
         if type(reduce) is not str:
             reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sparse_mm_reduce, sparse, dense, reduce)
-    return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
+        return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
+    except CALL_ERRORS as error:
+        return failed(error, _sparse_mm_reduce, sparse, dense, reduce)
 
 
 def _sparse_mm(sparse, dense, reduce=...):
@@ -792,17 +592,9 @@ def _sparse_mm(sparse, dense, reduce=...):
     _sparse_mm(sparse, dense)
     _sparse_mm(sparse, dense, reduce)
     """
-    try:
-        if reduce is not ...:
-            return _sparse_mm_reduce(sparse, dense, reduce)
-        return _sparse_mm_default(sparse, dense)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, _sparse_mm, (_sparse_mm_default, _sparse_mm_reduce), (sparse, dense, reduce), {}
-        ) from None
-
-
-__sparse_mm_reduce_impl_kernels = kernel_table("_sparse_mm_reduce_impl")
+    if reduce is not ...:
+        return _sparse_mm_reduce(sparse, dense, reduce)
+    return _sparse_mm_default(sparse, dense)
 
 
 def _sparse_mm_reduce_impl(input, other, reduce):
@@ -812,37 +604,30 @@ def _sparse_mm_reduce_impl(input, other, reduce):
     try:
         if type(reduce) is not str:
             reduce = str_of(reduce, "_sparse_mm_reduce_impl", "reduce", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sparse_mm_reduce_impl, input, other, reduce)
-    try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(_sparse_mm_reduce_impl, input, other, reduce)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.SparseMmReduceImplBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.reduce = reduce
-            node.kept = (save(other), save(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.SparseMmReduceImplBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.reduce = reduce
+                node.kept = (save(other), save(input))
         result0_array, result1_array = __sparse_mm_reduce_impl_kernels[type(input_array)](
             input_array, other_array, reduce
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap(result0_array, node)
-    result1 = wrap(result1_array)
-    if node is not None:
-        node.kept += (save(result1),)
-    return result0, result1
-
-
-__sparse_mm_reduce_impl_backward_kernels = kernel_table("_sparse_mm_reduce_impl_backward")
+        result0 = wrap(result0_array, node)
+        result1 = wrap(result1_array)
+        if node is not None:
+            node.kept += (save(result1),)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, _sparse_mm_reduce_impl, input, other, reduce)
 
 
 def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, output_mask):
@@ -854,38 +639,30 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
             reduce = str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
         if len(output_mask) != 2:
             raise wrong_length(output_mask, 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
-    try:
         input_array = input._mt_array
         grad_out_array = grad_out._mt_array
         weight_array = weight._mt_array
         arg_out_array = arg_out._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            _sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask
-        )
-    node = None
-    if (input._mt_edge is not None or grad_out._mt_edge is not None or weight._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
-        weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge is not None or grad_out_edge is not None or weight_edge is not None:
-            node = RefusingNode()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, grad_out_edge or None, weight_edge or None)
-            node.op = "aten::_sparse_mm_reduce_impl_backward"
-    try:
+        node = None
+        if (input._mt_edge is not None or grad_out._mt_edge is not None or weight._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+            weight_edge = weight._mt_edge or edge_of(weight)
+            if input_edge is not None or grad_out_edge is not None or weight_edge is not None:
+                node = RefusingNode()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, grad_out_edge or None, weight_edge or None)
+                node.op = "aten::_sparse_mm_reduce_impl_backward"
         result0_array, result1_array = __sparse_mm_reduce_impl_backward_kernels[type(input_array)](
             input_array, grad_out_array, weight_array, reduce, arg_out_array, output_mask
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    result0 = wrap_output(result0_array, node, 0)
-    result1 = wrap_output(result1_array, node, 1)
-    return result0, result1
+        result0 = wrap_output(result0_array, node, 0)
+        result1 = wrap_output(result1_array, node, 1)
+        return result0, result1
+    except CALL_ERRORS as error:
+        return failed(error, _sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
 
 
 def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -893,27 +670,15 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
     if state.interceptors and intercepts(_sparse_addmm, input, mat1, mat2):
         return call(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-        if not isinstance(mat1, Tensor):
-            return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-        if not isinstance(mat2, Tensor):
-            return raise_bad_argument(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if not (isinstance(input, Tensor) and isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
+            raise NotATensor
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "_sparse_addmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    try:
         return composite_sparse.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _sparse_addmm, (_sparse_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
-        ) from None
-
-
-_sparse_mask_kernels = kernel_table("sparse_mask")
+        return failed(error, _sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def sparse_mask(input, mask):
@@ -923,25 +688,16 @@ def sparse_mask(input, mask):
     try:
         input_array = input._mt_array
         mask_array = mask._mt_array
-    except AttributeError:
-        return raise_bad_argument(sparse_mask, input, mask)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SparseMaskBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(mask), save(input))
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SparseMaskBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(mask), save(input))
         return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_sparse_compressed_tensor_comp_plain_value_size_kernels = kernel_table("sparse_compressed_tensor.comp_plain_value_size")
+    except CALL_ERRORS as error:
+        return failed(error, sparse_mask, input, mask)
 
 
 def sparse_compressed_tensor_comp_plain_value_size(
@@ -979,8 +735,30 @@ def sparse_compressed_tensor_comp_plain_value_size(
             dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "sparse_compressed_tensor")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        compressed_indices_array = compressed_indices._mt_array
+        plain_indices_array = plain_indices._mt_array
+        values_array = values._mt_array
+        node = None
+        if (edge := values._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(values)) is not None:
+                node = nodes.SparseCompressedTensorBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        result = wrap(
+            _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
+                compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
+            ),
+            node,
+        )
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        if pin_memory:
+            result = pinned_result(result)
+        if requires_grad:
+            result.requires_grad = True
+        return result
+    except CALL_ERRORS as error:
+        return failed(
             error,
             sparse_compressed_tensor_comp_plain_value_size,
             compressed_indices,
@@ -993,48 +771,6 @@ def sparse_compressed_tensor_comp_plain_value_size(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    try:
-        compressed_indices_array = compressed_indices._mt_array
-        plain_indices_array = plain_indices._mt_array
-        values_array = values._mt_array
-    except AttributeError:
-        return raise_bad_argument(
-            sparse_compressed_tensor_comp_plain_value_size,
-            compressed_indices,
-            plain_indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
-    node = None
-    if (
-        values._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := values._mt_edge or edge_of(values)) is not None
-    ):
-        node = nodes.SparseCompressedTensorBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
-        result = wrap(
-            _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
-                compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
-            ),
-            node,
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    if pin_memory:
-        result = pinned_result(result)
-    if requires_grad:
-        result.requires_grad = True
-    return result
 
 
 def sparse_compressed_tensor_comp_plain_value(
@@ -1055,47 +791,21 @@ def sparse_compressed_tensor_comp_plain_value(
             pin_memory=pin_memory,
         )
     try:
-        if not isinstance(compressed_indices, Tensor):
-            return raise_bad_argument(
-                sparse_compressed_tensor_comp_plain_value,
-                compressed_indices,
-                plain_indices,
-                values,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-            )
-        if not isinstance(plain_indices, Tensor):
-            return raise_bad_argument(
-                sparse_compressed_tensor_comp_plain_value,
-                compressed_indices,
-                plain_indices,
-                values,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-            )
-        if not isinstance(values, Tensor):
-            return raise_bad_argument(
-                sparse_compressed_tensor_comp_plain_value,
-                compressed_indices,
-                plain_indices,
-                values,
-                dtype=dtype,
-                layout=layout,
-                device=device,
-                pin_memory=pin_memory,
-            )
+        if not (
+            isinstance(compressed_indices, Tensor) and isinstance(plain_indices, Tensor) and isinstance(values, Tensor)
+        ):
+            raise NotATensor
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "sparse_compressed_tensor")
             if pin_memory:
                 refuse_pinned("sparse_compressed_tensor")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_sparse.compressed_from_parts(
+            compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             sparse_compressed_tensor_comp_plain_value,
             compressed_indices,
@@ -1106,12 +816,6 @@ def sparse_compressed_tensor_comp_plain_value(
             device=device,
             pin_memory=pin_memory,
         )
-    return composite_sparse.compressed_from_parts(
-        compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
-
-
-__to_sparse_csr_kernels = kernel_table("_to_sparse_csr")
 
 
 def _to_sparse_csr(input, dense_dim=None):
@@ -1121,26 +825,17 @@ def _to_sparse_csr(input, dense_dim=None):
     try:
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "_to_sparse_csr", "dense_dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_sparse_csr, input, dense_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_sparse_csr, input, dense_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToSparseCsrBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToSparseCsrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, _to_sparse_csr, (_to_sparse_csr,), (input, dense_dim), {}) from None
+        return failed(error, _to_sparse_csr, input, dense_dim)
 
 
 def to_sparse_csr(input, dense_dim=None):
@@ -1149,18 +844,12 @@ def to_sparse_csr(input, dense_dim=None):
         return call(to_sparse_csr, input, dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_sparse_csr, input, dense_dim)
+            raise NotATensor
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_sparse_csr, input, dense_dim)
-    try:
         return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
     except CALL_ERRORS as error:
-        raise explained(error, to_sparse_csr, (to_sparse_csr,), (input, dense_dim), {}) from None
-
-
-__to_sparse_csc_kernels = kernel_table("_to_sparse_csc")
+        return failed(error, to_sparse_csr, input, dense_dim)
 
 
 def _to_sparse_csc(input, dense_dim=None):
@@ -1170,26 +859,17 @@ def _to_sparse_csc(input, dense_dim=None):
     try:
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "_to_sparse_csc", "dense_dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_sparse_csc, input, dense_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_sparse_csc, input, dense_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToSparseCscBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToSparseCscBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, _to_sparse_csc, (_to_sparse_csc,), (input, dense_dim), {}) from None
+        return failed(error, _to_sparse_csc, input, dense_dim)
 
 
 def to_sparse_csc(input, dense_dim=None):
@@ -1198,18 +878,12 @@ def to_sparse_csc(input, dense_dim=None):
         return call(to_sparse_csc, input, dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_sparse_csc, input, dense_dim)
+            raise NotATensor
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_sparse_csc, input, dense_dim)
-    try:
         return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
     except CALL_ERRORS as error:
-        raise explained(error, to_sparse_csc, (to_sparse_csc,), (input, dense_dim), {}) from None
-
-
-__to_sparse_bsr_kernels = kernel_table("_to_sparse_bsr")
+        return failed(error, to_sparse_csc, input, dense_dim)
 
 
 def _to_sparse_bsr(input, blocksize, dense_dim=None):
@@ -1223,26 +897,17 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
             blocksize = sized_ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_sparse_bsr, input, blocksize, dense_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_sparse_bsr, input, blocksize, dense_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToSparseBsrBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToSparseBsrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, _to_sparse_bsr, (_to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
+        return failed(error, _to_sparse_bsr, input, blocksize, dense_dim)
 
 
 def to_sparse_bsr(input, blocksize, dense_dim=None):
@@ -1251,22 +916,16 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
         return call(to_sparse_bsr, input, blocksize, dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_sparse_bsr, input, blocksize, dense_dim)
+            raise NotATensor
         if type(blocksize) is int:
             blocksize = (blocksize, blocksize)
         elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
             blocksize = sized_ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_sparse_bsr, input, blocksize, dense_dim)
-    try:
         return composite_sparse.to_bsr(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
-        raise explained(error, to_sparse_bsr, (to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
-
-
-__to_sparse_bsc_kernels = kernel_table("_to_sparse_bsc")
+        return failed(error, to_sparse_bsr, input, blocksize, dense_dim)
 
 
 def _to_sparse_bsc(input, blocksize, dense_dim=None):
@@ -1280,26 +939,17 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
             blocksize = sized_ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _to_sparse_bsc, input, blocksize, dense_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_to_sparse_bsc, input, blocksize, dense_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ToSparseBscBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ToSparseBscBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
         return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, _to_sparse_bsc, (_to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
+        return failed(error, _to_sparse_bsc, input, blocksize, dense_dim)
 
 
 def to_sparse_bsc(input, blocksize, dense_dim=None):
@@ -1308,19 +958,16 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
         return call(to_sparse_bsc, input, blocksize, dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(to_sparse_bsc, input, blocksize, dense_dim)
+            raise NotATensor
         if type(blocksize) is int:
             blocksize = (blocksize, blocksize)
         elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
             blocksize = sized_ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
         if dense_dim is not None and type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, to_sparse_bsc, input, blocksize, dense_dim)
-    try:
         return composite_sparse.to_bsc(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
-        raise explained(error, to_sparse_bsc, (to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
+        return failed(error, to_sparse_bsc, input, blocksize, dense_dim)
 
 
 def crow_indices(input):
@@ -1359,9 +1006,6 @@ def row_indices(input):
     return composite_sparse.row_indices(input)
 
 
-_sparse_sampled_addmm_kernels = kernel_table("sparse_sampled_addmm")
-
-
 def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(sparse_sampled_addmm, input, mat1, mat2):
@@ -1373,40 +1017,32 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
             beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
-    except AttributeError:
-        return raise_bad_argument(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    node = None
-    if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._mt_edge or edge_of(input)
-        mat1_edge = mat1._mt_edge or edge_of(mat1)
-        mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
-            node = nodes.SparseSampledAddmmBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
-            node.beta = beta
-            node.alpha = alpha
-            node.kept = (
-                save(mat1) if mat2_edge else None,
-                save(mat2) if mat1_edge else None,
-                save(input) if (mat1_edge or mat2_edge) else None,
-            )
-    try:
+        node = None
+        if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            mat1_edge = mat1._mt_edge or edge_of(mat1)
+            mat2_edge = mat2._mt_edge or edge_of(mat2)
+            if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
+                node = nodes.SparseSampledAddmmBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
+                node.beta = beta
+                node.alpha = alpha
+                node.kept = (
+                    save(mat1) if mat2_edge else None,
+                    save(mat2) if mat1_edge else None,
+                    save(input) if (mat1_edge or mat2_edge) else None,
+                )
         return wrap(
             _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, sparse_sampled_addmm, (sparse_sampled_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
-        ) from None
+        return failed(error, sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
 
 
 def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -1418,34 +1054,27 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
             beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    try:
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-    try:
+        if (
+            input._mt_edge is not None
+            or mat1._mt_edge is not None
+            or mat2._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
         adopt_result(
             out,
             _sparse_sampled_addmm_kernels[type(input_array)](
                 input_array, mat1_array, mat2_array, beta, alpha, out=out_array
             ),
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            sparse_sampled_addmm_out,
-            (sparse_sampled_addmm_out,),
-            (input, mat1, mat2),
-            {"beta": beta, "alpha": alpha},
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
 
 
 def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1458,17 +1087,14 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
         return call(_sparse_softmax, input, dim, dtype)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_sparse_softmax, input, dim, dtype)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "_sparse_softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sparse_softmax, input, dim, dtype)
-    try:
         return composite_sparse_math.sparse_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
-        raise explained(error, _sparse_softmax, (_sparse_softmax,), (input, dim, dtype), {}) from None
+        return failed(error, _sparse_softmax, input, dim, dtype)
 
 
 def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1481,17 +1107,14 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
         return call(_sparse_log_softmax, input, dim, dtype)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_sparse_log_softmax, input, dim, dtype)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _sparse_log_softmax, input, dim, dtype)
-    try:
         return composite_sparse_math.sparse_log_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
-        raise explained(error, _sparse_log_softmax, (_sparse_log_softmax,), (input, dim, dtype), {}) from None
+        return failed(error, _sparse_log_softmax, input, dim, dtype)
 
 
 def _spdiags(diagonals, offsets, shape, layout=None):
@@ -1499,27 +1122,20 @@ def _spdiags(diagonals, offsets, shape, layout=None):
     if state.interceptors and intercepts(_spdiags, diagonals, offsets):
         return call(_spdiags, diagonals, offsets, shape, layout)
     try:
-        if not isinstance(diagonals, Tensor):
-            return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
-        if not isinstance(offsets, Tensor):
-            return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
+        if not (isinstance(diagonals, Tensor) and isinstance(offsets, Tensor)):
+            raise NotATensor
         if type(shape) is not tuple or shape and type(shape[0]) is not int:
             shape = ints_of(shape, "_spdiags", "shape", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _spdiags, diagonals, offsets, shape, layout)
-    try:
         return composite_sparse_math.spdiags(diagonals, offsets, shape, layout)
     except CALL_ERRORS as error:
-        raise explained(error, _spdiags, (_spdiags,), (diagonals, offsets, shape, layout), {}) from None
+        return failed(error, _spdiags, diagonals, offsets, shape, layout)
 
 
 def hspmm(mat1, mat2):
     """hspmm(Tensor mat1, Tensor mat2) -> Tensor"""
     if state.interceptors and intercepts(hspmm, mat1, mat2):
         return call(hspmm, mat1, mat2)
-    if not isinstance(mat1, Tensor):
-        return raise_bad_argument(hspmm, mat1, mat2)
-    if not isinstance(mat2, Tensor):
+    if not (isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
         return raise_bad_argument(hspmm, mat1, mat2)
     return composite_sparse_math.hspmm(mat1, mat2)
 
@@ -1528,9 +1144,7 @@ def smm(input, mat2):
     """smm(Tensor self, Tensor mat2) -> Tensor"""
     if state.interceptors and intercepts(smm, input, mat2):
         return call(smm, input, mat2)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(smm, input, mat2)
-    if not isinstance(mat2, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(mat2, Tensor)):
         return raise_bad_argument(smm, input, mat2)
     return composite_sparse_math.smm(input, mat2)
 
@@ -1540,22 +1154,15 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     if state.interceptors and intercepts(sspaddmm, input, mat1, mat2):
         return call(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-        if not isinstance(mat1, Tensor):
-            return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-        if not isinstance(mat2, Tensor):
-            return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        if not (isinstance(input, Tensor) and isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
+            raise NotATensor
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "sspaddmm", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "sspaddmm", "alpha")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
-    try:
         return composite_sparse_math.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, sspaddmm, (sspaddmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
+        return failed(error, sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
@@ -1566,19 +1173,14 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
         return _convert_indices_from_coo_to_csr_out(input, size, out_int32=out_int32, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
+            raise NotATensor
         if type(size) is not int or not -(2**63) <= size < 2**63:
             size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
-    try:
         return composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _convert_indices_from_coo_to_csr, (_convert_indices_from_coo_to_csr,), (input, size), {}
-        ) from None
+        return failed(error, _convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
 
 
 def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
@@ -1586,19 +1188,17 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
     if state.interceptors and intercepts(_convert_indices_from_coo_to_csr_out, input, out):
         return call(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(size) is not int or not -(2**63) <= size < 2**63:
             size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_convert_indices_from_coo_to_csr", input, out)
-    return write_out(out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_convert_indices_from_coo_to_csr", input, out)
+        return write_out(out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
+    except CALL_ERRORS as error:
+        return failed(error, _convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
 
 
 def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
@@ -1617,30 +1217,17 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             crow_indices, col_indices, out_int32=out_int32, transpose=transpose, out=out
         )
     try:
-        if not isinstance(crow_indices, Tensor):
-            return raise_bad_argument(
-                _convert_indices_from_csr_to_coo,
-                crow_indices,
-                col_indices,
-                out_int32=out_int32,
-                transpose=transpose,
-                out=out,
-            )
-        if not isinstance(col_indices, Tensor):
-            return raise_bad_argument(
-                _convert_indices_from_csr_to_coo,
-                crow_indices,
-                col_indices,
-                out_int32=out_int32,
-                transpose=transpose,
-                out=out,
-            )
+        if not (isinstance(crow_indices, Tensor) and isinstance(col_indices, Tensor)):
+            raise NotATensor
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
         if transpose is not False and transpose is not True:
             transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite_index_forms.convert_indices_from_csr_to_coo(
+            crow_indices, col_indices, out_int32=out_int32, transpose=transpose
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _convert_indices_from_csr_to_coo,
             crow_indices,
@@ -1649,9 +1236,6 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             transpose=transpose,
             out=out,
         )
-    return composite_index_forms.convert_indices_from_csr_to_coo(
-        crow_indices, col_indices, out_int32=out_int32, transpose=transpose
-    )
 
 
 def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32=False, transpose=False, out):
@@ -1666,39 +1250,22 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
             out=out,
         )
     try:
-        if not isinstance(crow_indices, Tensor):
-            return raise_bad_argument(
-                _convert_indices_from_csr_to_coo_out,
-                crow_indices,
-                col_indices,
-                out_int32=out_int32,
-                transpose=transpose,
-                out=out,
-            )
-        if not isinstance(col_indices, Tensor):
-            return raise_bad_argument(
-                _convert_indices_from_csr_to_coo_out,
-                crow_indices,
-                col_indices,
-                out_int32=out_int32,
-                transpose=transpose,
-                out=out,
-            )
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(
-                _convert_indices_from_csr_to_coo_out,
-                crow_indices,
-                col_indices,
-                out_int32=out_int32,
-                transpose=transpose,
-                out=out,
-            )
+        if not (isinstance(crow_indices, Tensor) and isinstance(col_indices, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
         if transpose is not False and transpose is not True:
             transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
+        return write_out(
+            out,
+            composite_index_forms.convert_indices_from_csr_to_coo(
+                crow_indices, col_indices, out_int32=out_int32, transpose=transpose
+            ),
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             _convert_indices_from_csr_to_coo_out,
             crow_indices,
@@ -1707,14 +1274,6 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
             transpose=transpose,
             out=out,
         )
-    if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
-    return write_out(
-        out,
-        composite_index_forms.convert_indices_from_csr_to_coo(
-            crow_indices, col_indices, out_int32=out_int32, transpose=transpose
-        ),
-    )
 
 
 def sparse_resize_(input, size, sparse_dim, dense_dim):
@@ -1723,16 +1282,16 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
         return call(sparse_resize_, input, size, sparse_dim, dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(sparse_resize_, input, size, sparse_dim, dense_dim)
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "sparse_resize_", "size", 2)
         if type(sparse_dim) is not int:
             sparse_dim = int_of(sparse_dim, "sparse_resize_", "sparse_dim", 3)
         if type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sparse_resize_, input, size, sparse_dim, dense_dim)
-    return composite_sparse.sparse_resize_(input, size, sparse_dim, dense_dim)
+        return composite_sparse.sparse_resize_(input, size, sparse_dim, dense_dim)
+    except CALL_ERRORS as error:
+        return failed(error, sparse_resize_, input, size, sparse_dim, dense_dim)
 
 
 def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
@@ -1741,24 +1300,22 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
         return call(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "sparse_resize_and_clear_", "size", 2)
         if type(sparse_dim) is not int:
             sparse_dim = int_of(sparse_dim, "sparse_resize_and_clear_", "sparse_dim", 3)
         if type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "sparse_resize_and_clear_", "dense_dim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
-    return composite_sparse.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
+        return composite_sparse.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
+    except CALL_ERRORS as error:
+        return failed(error, sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
 
 
 def resize_as_sparse_(input, the_template):
     """resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)"""
     if state.interceptors and intercepts(resize_as_sparse_, input, the_template):
         return call(resize_as_sparse_, input, the_template)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(resize_as_sparse_, input, the_template)
-    if not isinstance(the_template, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(the_template, Tensor)):
         return raise_bad_argument(resize_as_sparse_, input, the_template)
     return composite_sparse.resize_as_sparse_(input, the_template)

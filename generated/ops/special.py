@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated.nodes import special as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import next_sequence_nr
@@ -22,20 +22,99 @@ from mindtorch.composite.helpers import float_beside
 from mindtorch.composite.special import special as composite_special
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
-    explained,
+    failed,
     int_of,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 _erf_kernels = kernel_table("erf")
+_erfc_kernels = kernel_table("erfc")
+_erfinv_kernels = kernel_table("erfinv")
+_lgamma_kernels = kernel_table("lgamma")
+_digamma_kernels = kernel_table("digamma")
+_polygamma_kernels = kernel_table("polygamma")
+_xlogy_Tensor_kernels = kernel_table("xlogy.Tensor")
+_i0_kernels = kernel_table("i0")
+_special_i0e_kernels = kernel_table("special_i0e")
+_special_i1_kernels = kernel_table("special_i1")
+_special_i1e_kernels = kernel_table("special_i1e")
+_special_entr_kernels = kernel_table("special_entr")
+_special_erfcx_kernels = kernel_table("special_erfcx")
+_special_ndtri_kernels = kernel_table("special_ndtri")
+_special_log_ndtr_kernels = kernel_table("special_log_ndtr")
+_igamma_kernels = kernel_table("igamma")
+_igammac_kernels = kernel_table("igammac")
+_special_airy_ai_kernels = kernel_table("special_airy_ai")
+_special_bessel_j0_kernels = kernel_table("special_bessel_j0")
+_special_bessel_j1_kernels = kernel_table("special_bessel_j1")
+_special_bessel_y0_kernels = kernel_table("special_bessel_y0")
+_special_bessel_y1_kernels = kernel_table("special_bessel_y1")
+_special_modified_bessel_i0_kernels = kernel_table("special_modified_bessel_i0")
+_special_modified_bessel_i1_kernels = kernel_table("special_modified_bessel_i1")
+_special_modified_bessel_k0_kernels = kernel_table("special_modified_bessel_k0")
+_special_modified_bessel_k1_kernels = kernel_table("special_modified_bessel_k1")
+_special_scaled_modified_bessel_k0_kernels = kernel_table("special_scaled_modified_bessel_k0")
+_special_scaled_modified_bessel_k1_kernels = kernel_table("special_scaled_modified_bessel_k1")
+_special_spherical_bessel_j0_kernels = kernel_table("special_spherical_bessel_j0")
+_special_xlog1py_default_kernels = kernel_table("special_xlog1py")
+_special_zeta_default_kernels = kernel_table("special_zeta")
+_special_chebyshev_polynomial_t_default_kernels = kernel_table("special_chebyshev_polynomial_t")
+_special_chebyshev_polynomial_t_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_t.x_scalar")
+_special_chebyshev_polynomial_t_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_t.n_scalar")
+_special_chebyshev_polynomial_u_default_kernels = kernel_table("special_chebyshev_polynomial_u")
+_special_chebyshev_polynomial_u_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_u.x_scalar")
+_special_chebyshev_polynomial_u_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_u.n_scalar")
+_special_chebyshev_polynomial_v_default_kernels = kernel_table("special_chebyshev_polynomial_v")
+_special_chebyshev_polynomial_v_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_v.x_scalar")
+_special_chebyshev_polynomial_v_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_v.n_scalar")
+_special_chebyshev_polynomial_w_default_kernels = kernel_table("special_chebyshev_polynomial_w")
+_special_chebyshev_polynomial_w_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_w.x_scalar")
+_special_chebyshev_polynomial_w_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_w.n_scalar")
+_special_hermite_polynomial_h_default_kernels = kernel_table("special_hermite_polynomial_h")
+_special_hermite_polynomial_h_x_scalar_kernels = kernel_table("special_hermite_polynomial_h.x_scalar")
+_special_hermite_polynomial_h_n_scalar_kernels = kernel_table("special_hermite_polynomial_h.n_scalar")
+_special_hermite_polynomial_he_default_kernels = kernel_table("special_hermite_polynomial_he")
+_special_hermite_polynomial_he_x_scalar_kernels = kernel_table("special_hermite_polynomial_he.x_scalar")
+_special_hermite_polynomial_he_n_scalar_kernels = kernel_table("special_hermite_polynomial_he.n_scalar")
+_special_laguerre_polynomial_l_default_kernels = kernel_table("special_laguerre_polynomial_l")
+_special_laguerre_polynomial_l_x_scalar_kernels = kernel_table("special_laguerre_polynomial_l.x_scalar")
+_special_laguerre_polynomial_l_n_scalar_kernels = kernel_table("special_laguerre_polynomial_l.n_scalar")
+_special_legendre_polynomial_p_default_kernels = kernel_table("special_legendre_polynomial_p")
+_special_legendre_polynomial_p_x_scalar_kernels = kernel_table("special_legendre_polynomial_p.x_scalar")
+_special_legendre_polynomial_p_n_scalar_kernels = kernel_table("special_legendre_polynomial_p.n_scalar")
+_special_shifted_chebyshev_polynomial_t_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_t")
+_special_shifted_chebyshev_polynomial_t_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_t.x_scalar"
+)
+_special_shifted_chebyshev_polynomial_t_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_t.n_scalar"
+)
+_special_shifted_chebyshev_polynomial_u_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_u")
+_special_shifted_chebyshev_polynomial_u_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_u.x_scalar"
+)
+_special_shifted_chebyshev_polynomial_u_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_u.n_scalar"
+)
+_special_shifted_chebyshev_polynomial_v_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_v")
+_special_shifted_chebyshev_polynomial_v_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_v.x_scalar"
+)
+_special_shifted_chebyshev_polynomial_v_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_v.n_scalar"
+)
+_special_shifted_chebyshev_polynomial_w_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_w")
+_special_shifted_chebyshev_polynomial_w_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_w.x_scalar"
+)
+_special_shifted_chebyshev_polynomial_w_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_w.n_scalar"
+)
 
 
 def erf(input, *, out=None):
@@ -46,23 +125,17 @@ def erf(input, *, out=None):
         return erf_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(erf, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ErfBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ErfBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, erf, input, out=out)
 
 
 def erf_(input):
@@ -71,27 +144,21 @@ def erf_(input):
         return call(erf_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(erf_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ErfBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ErfBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _erf_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, erf_, input)
 
 
 def erf_out(input, *, out):
@@ -101,19 +168,13 @@ def erf_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(erf_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("erf", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("erf", input, out)
         adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_erfc_kernels = kernel_table("erfc")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, erf_out, input, out=out)
 
 
 def erfc(input, *, out=None):
@@ -124,23 +185,17 @@ def erfc(input, *, out=None):
         return erfc_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(erfc, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ErfcBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ErfcBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, erfc, input, out=out)
 
 
 def erfc_(input):
@@ -149,27 +204,21 @@ def erfc_(input):
         return call(erfc_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(erfc_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ErfcBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ErfcBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _erfc_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, erfc_, input)
 
 
 def erfc_out(input, *, out):
@@ -179,19 +228,13 @@ def erfc_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(erfc_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("erfc", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("erfc", input, out)
         adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_erfinv_kernels = kernel_table("erfinv")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, erfc_out, input, out=out)
 
 
 def erfinv(input, *, out=None):
@@ -202,23 +245,17 @@ def erfinv(input, *, out=None):
         return erfinv_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(erfinv, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ErfinvBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ErfinvBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, erfinv, input, out=out)
 
 
 def erfinv_(input):
@@ -227,27 +264,21 @@ def erfinv_(input):
         return call(erfinv_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(erfinv_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.ErfinvBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.ErfinvBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _erfinv_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, erfinv_, input)
 
 
 def erfinv_out(input, *, out):
@@ -257,19 +288,13 @@ def erfinv_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(erfinv_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("erfinv", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("erfinv", input, out)
         adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_lgamma_kernels = kernel_table("lgamma")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, erfinv_out, input, out=out)
 
 
 def lgamma(input, *, out=None):
@@ -280,23 +305,17 @@ def lgamma(input, *, out=None):
         return lgamma_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(lgamma, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.LgammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.LgammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, lgamma, input, out=out)
 
 
 def lgamma_(input):
@@ -305,27 +324,21 @@ def lgamma_(input):
         return call(lgamma_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(lgamma_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.LgammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.LgammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _lgamma_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, lgamma_, input)
 
 
 def lgamma_out(input, *, out):
@@ -335,19 +348,13 @@ def lgamma_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(lgamma_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("lgamma", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("lgamma", input, out)
         adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_digamma_kernels = kernel_table("digamma")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, lgamma_out, input, out=out)
 
 
 def digamma(input, *, out=None):
@@ -358,23 +365,17 @@ def digamma(input, *, out=None):
         return digamma_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(digamma, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.DigammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.DigammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, digamma, input, out=out)
 
 
 def digamma_(input):
@@ -383,27 +384,21 @@ def digamma_(input):
         return call(digamma_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(digamma_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.DigammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.DigammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _digamma_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, digamma_, input)
 
 
 def digamma_out(input, *, out):
@@ -413,19 +408,13 @@ def digamma_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(digamma_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("digamma", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("digamma", input, out)
         adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_polygamma_kernels = kernel_table("polygamma")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, digamma_out, input, out=out)
 
 
 def polygamma(n, input, *, out=None):
@@ -437,27 +426,18 @@ def polygamma(n, input, *, out=None):
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "polygamma", "n", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, polygamma, n, input, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(polygamma, n, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PolygammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.n = n
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PolygammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.n = n
+                node.kept = (save(input),)
         return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
     except CALL_ERRORS as error:
-        raise explained(error, polygamma, (polygamma,), (n, input), {}) from None
+        return failed(error, polygamma, n, input, out=out)
 
 
 def polygamma_(input, n):
@@ -467,32 +447,23 @@ def polygamma_(input, n):
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "polygamma_", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, polygamma_, input, n)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(polygamma_, input, n)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.PolygammaBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.n = n
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.PolygammaBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.n = n
+                node.kept = (save_copy(input),)
         _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, polygamma_, (polygamma_,), (input, n), {}) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        return failed(error, polygamma_, input, n)
 
 
 def polygamma_out(n, input, *, out):
@@ -502,24 +473,15 @@ def polygamma_out(n, input, *, out):
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "polygamma", "n", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, polygamma_out, n, input, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(polygamma_out, n, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("polygamma", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("polygamma", input, out)
         adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, polygamma_out, (polygamma_out,), (n, input), {}) from None
-    mark_written(out)
-    return out
-
-
-_xlogy_Tensor_kernels = kernel_table("xlogy.Tensor")
+        return failed(error, polygamma_out, n, input, out=out)
 
 
 def xlogy_Tensor(input, other, *, out=None):
@@ -531,40 +493,39 @@ def xlogy_Tensor(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(xlogy_Tensor, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.XlogyBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _xlogy_Tensor_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.XlogyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _xlogy_Tensor_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, xlogy_Tensor, input, other, out=out)
 
 
 def xlogy__Tensor(input, other):
@@ -574,26 +535,25 @@ def xlogy__Tensor(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(xlogy__Tensor, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.XlogyBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save_copy(input))
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.XlogyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save_copy(input))
         _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, xlogy__Tensor, input, other)
 
 
 def xlogy_Tensor_out(input, other, *, out):
@@ -604,16 +564,13 @@ def xlogy_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("xlogy", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("xlogy", input, other, out)
         adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, xlogy_Tensor_out, input, other, out=out)
 
 
 def xlogy_Scalar_Self(input, other, *, out=None):
@@ -624,29 +581,26 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         return xlogy_Scalar_Self_out(input, other, out=out)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(xlogy_Scalar_Self, input, other, out=out)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "xlogy", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, xlogy_Scalar_Self, input, other, out=out)
-    node = None
-    if (
-        other._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(other))
-        and (edge := other._mt_edge or edge_of(other)) is not None
-    ):
-        node = nodes.XlogyBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self = input
-        node.kept = (save(other),)
-    if node is not None:
-        return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
-    try:
+        node = None
+        if (
+            (edge := other._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(other))
+        ):
+            if (edge := edge or edge_of(other)) is not None:
+                node = nodes.XlogyBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self = input
+                node.kept = (save(other),)
+        if node is not None:
+            return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
         return ops.xlogy(float_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, xlogy_Scalar_Self, (xlogy_Scalar_Self,), (input, other), {}) from None
+        return failed(error, xlogy_Scalar_Self, input, other, out=out)
 
 
 def xlogy_Scalar_Self_out(input, other, *, out):
@@ -654,17 +608,15 @@ def xlogy_Scalar_Self_out(input, other, *, out):
     if state.interceptors and intercepts(xlogy_Scalar_Self_out, other, out):
         return call(xlogy_Scalar_Self_out, input, other, out=out)
     try:
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
+        if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "xlogy", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, xlogy_Scalar_Self_out, input, other, out=out)
-    if other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("xlogy", other, out)
-    return ops.xlogy(float_beside(input, other), other, out=out)
+        if other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("xlogy", other, out)
+        return ops.xlogy(float_beside(input, other), other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, xlogy_Scalar_Self_out, input, other, out=out)
 
 
 def xlogy_Scalar_Other(input, other, *, out=None):
@@ -675,29 +627,26 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         return xlogy_Scalar_Other_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(xlogy_Scalar_Other, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "xlogy", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, xlogy_Scalar_Other, input, other, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.XlogyBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.other = other
-        node.kept = (save(input),)
-    if node is not None:
-        return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.XlogyBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.other = other
+                node.kept = (save(input),)
+        if node is not None:
+            return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
         return ops.xlogy(input, float_beside(other, input))
     except CALL_ERRORS as error:
-        raise explained(error, xlogy_Scalar_Other, (xlogy_Scalar_Other,), (input, other), {}) from None
+        return failed(error, xlogy_Scalar_Other, input, other, out=out)
 
 
 def xlogy(input, other, *, out=None):
@@ -706,17 +655,12 @@ def xlogy(input, other, *, out=None):
     xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
     xlogy(input, other, *, out=None)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return xlogy_Tensor(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor):
-            return xlogy_Scalar_Self(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return xlogy_Scalar_Other(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), (input, other), {"out": out}
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return xlogy_Tensor(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor):
+        return xlogy_Scalar_Self(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return xlogy_Scalar_Other(input, other, out=out)
     return raise_no_overload(xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), (input, other), {"out": out})
 
 
@@ -726,12 +670,12 @@ def xlogy__Scalar_Other(input, other):
         return call(xlogy__Scalar_Other, input, other)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(xlogy__Scalar_Other, input, other)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "xlogy_", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, xlogy__Scalar_Other, input, other)
-    return input.xlogy_(float_beside(other, input))
+        return input.xlogy_(float_beside(other, input))
+    except CALL_ERRORS as error:
+        return failed(error, xlogy__Scalar_Other, input, other)
 
 
 def xlogy_(input, other):
@@ -739,13 +683,10 @@ def xlogy_(input, other):
     xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
     xlogy_(input, other)
     """
-    try:
-        if isinstance(other, Tensor):
-            return xlogy__Tensor(input, other)
-        if as_operand(other) is not None:
-            return xlogy__Scalar_Other(input, other)
-    except CALL_ERRORS as error:
-        raise explained(error, xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {}) from None
+    if isinstance(other, Tensor):
+        return xlogy__Tensor(input, other)
+    if as_operand(other) is not None:
+        return xlogy__Scalar_Other(input, other)
     return raise_no_overload(xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {})
 
 
@@ -754,20 +695,15 @@ def xlogy_Scalar_Other_out(input, other, *, out):
     if state.interceptors and intercepts(xlogy_Scalar_Other_out, input, out):
         return call(xlogy_Scalar_Other_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "xlogy", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, xlogy_Scalar_Other_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("xlogy", input, out)
-    return ops.xlogy(input, float_beside(other, input), out=out)
-
-
-_i0_kernels = kernel_table("i0")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("xlogy", input, out)
+        return ops.xlogy(input, float_beside(other, input), out=out)
+    except CALL_ERRORS as error:
+        return failed(error, xlogy_Scalar_Other_out, input, other, out=out)
 
 
 def i0(input, *, out=None):
@@ -778,23 +714,17 @@ def i0(input, *, out=None):
         return i0_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(i0, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.I0Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.I0Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, i0, input, out=out)
 
 
 def i0_(input):
@@ -803,27 +733,21 @@ def i0_(input):
         return call(i0_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(i0_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.I0Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.I0Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save_copy(input),)
         _i0_kernels[type(input_array)](input_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, i0_, input)
 
 
 def i0_out(input, *, out):
@@ -833,19 +757,13 @@ def i0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(i0_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("i0", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("i0", input, out)
         adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_i0e_kernels = kernel_table("special_i0e")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, i0_out, input, out=out)
 
 
 def special_i0e(input, *, out=None):
@@ -856,26 +774,20 @@ def special_i0e(input, *, out=None):
         return special_i0e_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_i0e, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialI0EBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialI0EBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, special_i0e, input, out=out)
 
 
 def special_i0e_out(input, *, out):
@@ -885,19 +797,13 @@ def special_i0e_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_i0e_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_i0e", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_i0e", input, out)
         adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_i1_kernels = kernel_table("special_i1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_i0e_out, input, out=out)
 
 
 def special_i1(input, *, out=None):
@@ -908,26 +814,20 @@ def special_i1(input, *, out=None):
         return special_i1_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_i1, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialI1Backward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialI1Backward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, special_i1, input, out=out)
 
 
 def special_i1_out(input, *, out):
@@ -937,19 +837,13 @@ def special_i1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_i1_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_i1", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_i1", input, out)
         adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_i1e_kernels = kernel_table("special_i1e")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_i1_out, input, out=out)
 
 
 def special_i1e(input, *, out=None):
@@ -960,26 +854,20 @@ def special_i1e(input, *, out=None):
         return special_i1e_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_i1e, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialI1EBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialI1EBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, special_i1e, input, out=out)
 
 
 def special_i1e_out(input, *, out):
@@ -989,19 +877,13 @@ def special_i1e_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_i1e_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_i1e", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_i1e", input, out)
         adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_entr_kernels = kernel_table("special_entr")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_i1e_out, input, out=out)
 
 
 def special_entr(input, *, out=None):
@@ -1012,23 +894,17 @@ def special_entr(input, *, out=None):
         return special_entr_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_entr, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialEntrBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialEntrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_entr, input, out=out)
 
 
 def special_entr_out(input, *, out):
@@ -1038,19 +914,13 @@ def special_entr_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_entr_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_entr", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_entr", input, out)
         adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_erfcx_kernels = kernel_table("special_erfcx")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_entr_out, input, out=out)
 
 
 def special_erfcx(input, *, out=None):
@@ -1061,26 +931,20 @@ def special_erfcx(input, *, out=None):
         return special_erfcx_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_erfcx, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialErfcxBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialErfcxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, special_erfcx, input, out=out)
 
 
 def special_erfcx_out(input, *, out):
@@ -1090,19 +954,13 @@ def special_erfcx_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_erfcx_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_erfcx", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_erfcx", input, out)
         adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_ndtri_kernels = kernel_table("special_ndtri")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_erfcx_out, input, out=out)
 
 
 def special_ndtri(input, *, out=None):
@@ -1113,25 +971,19 @@ def special_ndtri(input, *, out=None):
         return special_ndtri_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_ndtri, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialNdtriBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialNdtriBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept = (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, special_ndtri, input, out=out)
 
 
 def special_ndtri_out(input, *, out):
@@ -1141,19 +993,13 @@ def special_ndtri_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_ndtri_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_ndtri", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_ndtri", input, out)
         adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_log_ndtr_kernels = kernel_table("special_log_ndtr")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_ndtri_out, input, out=out)
 
 
 def special_log_ndtr(input, *, out=None):
@@ -1164,26 +1010,20 @@ def special_log_ndtr(input, *, out=None):
         return special_log_ndtr_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_log_ndtr, input, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialLogNdtrBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.kept = (save(input),)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialLogNdtrBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.kept = (save(input),)
+        kind = input._mt_kind or kind_of(input)
         result = wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    if node is not None:
-        node.kept += (save_output(node, result),)
-    return result
+        if node is not None:
+            node.kept += (save_output(node, result),)
+        return result
+    except CALL_ERRORS as error:
+        return failed(error, special_log_ndtr, input, out=out)
 
 
 def special_log_ndtr_out(input, *, out):
@@ -1193,16 +1033,13 @@ def special_log_ndtr_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_log_ndtr_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_log_ndtr", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_log_ndtr", input, out)
         adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_log_ndtr_out, input, out=out)
 
 
 def special_ndtr(input, *, out=None):
@@ -1220,16 +1057,11 @@ def special_ndtr_out(input, *, out):
     """special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_ndtr_out, input, out):
         return call(special_ndtr_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_ndtr_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_ndtr_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_ndtr", input, out)
     return composite_special.ndtr_out(input, out=out)
-
-
-_igamma_kernels = kernel_table("igamma")
 
 
 def igamma(input, other, *, out=None):
@@ -1241,40 +1073,39 @@ def igamma(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(igamma, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.IgammaBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _igamma_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.IgammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _igamma_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_igamma_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, igamma, input, other, out=out)
 
 
 def igamma_(input, other):
@@ -1284,26 +1115,25 @@ def igamma_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(igamma_, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.IgammaBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.IgammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, igamma_, input, other)
 
 
 def igamma_out(input, other, *, out):
@@ -1314,19 +1144,13 @@ def igamma_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(igamma_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("igamma", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("igamma", input, other, out)
         adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_igammac_kernels = kernel_table("igammac")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, igamma_out, input, other, out=out)
 
 
 def igammac(input, other, *, out=None):
@@ -1338,40 +1162,39 @@ def igammac(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(igammac, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.IgammacBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _igammac_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.IgammacBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _igammac_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_igammac_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, igammac, input, other, out=out)
 
 
 def igammac_(input, other):
@@ -1381,26 +1204,25 @@ def igammac_(input, other):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(igammac_, input, other)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            check_inplace(input)
-            node = nodes.IgammacBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
-    try:
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                check_inplace(input)
+                node = nodes.IgammacBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, igammac_, input, other)
 
 
 def igammac_out(input, other, *, out):
@@ -1411,16 +1233,13 @@ def igammac_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(igammac_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("igammac", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("igammac", input, other, out)
         adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, igammac_out, input, other, out=out)
 
 
 def special_gammainc(input, other, *, out=None):
@@ -1429,9 +1248,7 @@ def special_gammainc(input, other, *, out=None):
         return call(special_gammainc, input, other, out=out)
     if out is not None:
         return special_gammainc_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_gammainc, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(special_gammainc, input, other, out=out)
     return ops.igamma(input, other)
 
@@ -1440,11 +1257,7 @@ def special_gammainc_out(input, other, *, out):
     """special_gammainc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_gammainc_out, input, other, out):
         return call(special_gammainc_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_gammainc_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(special_gammainc_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_gammainc_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_gammainc", input, other, out)
@@ -1457,9 +1270,7 @@ def special_gammaincc(input, other, *, out=None):
         return call(special_gammaincc, input, other, out=out)
     if out is not None:
         return special_gammaincc_out(input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_gammaincc, input, other, out=out)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(special_gammaincc, input, other, out=out)
     return ops.igammac(input, other)
 
@@ -1468,18 +1279,11 @@ def special_gammaincc_out(input, other, *, out):
     """special_gammaincc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_gammaincc_out, input, other, out):
         return call(special_gammaincc_out, input, other, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_gammaincc_out, input, other, out=out)
-    if not isinstance(other, Tensor):
-        return raise_bad_argument(special_gammaincc_out, input, other, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_gammaincc_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_gammaincc", input, other, out)
     return ops.igammac(input, other, out=out)
-
-
-_special_airy_ai_kernels = kernel_table("special_airy_ai")
 
 
 def special_airy_ai(x, *, out=None):
@@ -1490,13 +1294,10 @@ def special_airy_ai(x, *, out=None):
         return special_airy_ai_out(x, out=out)
     try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_airy_ai, x, out=out)
-    kind = x._mt_kind or kind_of(x)
-    try:
+        kind = x._mt_kind or kind_of(x)
         return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_airy_ai, x, out=out)
 
 
 def special_airy_ai_out(x, *, out):
@@ -1506,17 +1307,11 @@ def special_airy_ai_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_airy_ai_out, x, out=out)
-    try:
         adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_bessel_j0_kernels = kernel_table("special_bessel_j0")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_airy_ai_out, x, out=out)
 
 
 def special_bessel_j0(input, *, out=None):
@@ -1527,13 +1322,10 @@ def special_bessel_j0(input, *, out=None):
         return special_bessel_j0_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_j0, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_j0, input, out=out)
 
 
 def special_bessel_j0_out(input, *, out):
@@ -1543,17 +1335,11 @@ def special_bessel_j0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_j0_out, input, out=out)
-    try:
         adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_bessel_j1_kernels = kernel_table("special_bessel_j1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_j0_out, input, out=out)
 
 
 def special_bessel_j1(input, *, out=None):
@@ -1564,13 +1350,10 @@ def special_bessel_j1(input, *, out=None):
         return special_bessel_j1_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_j1, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_j1, input, out=out)
 
 
 def special_bessel_j1_out(input, *, out):
@@ -1580,17 +1363,11 @@ def special_bessel_j1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_j1_out, input, out=out)
-    try:
         adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_bessel_y0_kernels = kernel_table("special_bessel_y0")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_j1_out, input, out=out)
 
 
 def special_bessel_y0(input, *, out=None):
@@ -1601,13 +1378,10 @@ def special_bessel_y0(input, *, out=None):
         return special_bessel_y0_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_y0, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_y0, input, out=out)
 
 
 def special_bessel_y0_out(input, *, out):
@@ -1617,17 +1391,11 @@ def special_bessel_y0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_y0_out, input, out=out)
-    try:
         adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_bessel_y1_kernels = kernel_table("special_bessel_y1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_y0_out, input, out=out)
 
 
 def special_bessel_y1(input, *, out=None):
@@ -1638,13 +1406,10 @@ def special_bessel_y1(input, *, out=None):
         return special_bessel_y1_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_y1, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_y1, input, out=out)
 
 
 def special_bessel_y1_out(input, *, out):
@@ -1654,17 +1419,11 @@ def special_bessel_y1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_bessel_y1_out, input, out=out)
-    try:
         adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_modified_bessel_i0_kernels = kernel_table("special_modified_bessel_i0")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_bessel_y1_out, input, out=out)
 
 
 def special_modified_bessel_i0(input, *, out=None):
@@ -1675,13 +1434,10 @@ def special_modified_bessel_i0(input, *, out=None):
         return special_modified_bessel_i0_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_i0, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_i0, input, out=out)
 
 
 def special_modified_bessel_i0_out(input, *, out):
@@ -1691,17 +1447,11 @@ def special_modified_bessel_i0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_i0_out, input, out=out)
-    try:
         adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_modified_bessel_i1_kernels = kernel_table("special_modified_bessel_i1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_i0_out, input, out=out)
 
 
 def special_modified_bessel_i1(input, *, out=None):
@@ -1712,13 +1462,10 @@ def special_modified_bessel_i1(input, *, out=None):
         return special_modified_bessel_i1_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_i1, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_i1, input, out=out)
 
 
 def special_modified_bessel_i1_out(input, *, out):
@@ -1728,17 +1475,11 @@ def special_modified_bessel_i1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_i1_out, input, out=out)
-    try:
         adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_modified_bessel_k0_kernels = kernel_table("special_modified_bessel_k0")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_i1_out, input, out=out)
 
 
 def special_modified_bessel_k0(input, *, out=None):
@@ -1749,13 +1490,10 @@ def special_modified_bessel_k0(input, *, out=None):
         return special_modified_bessel_k0_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_k0, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_k0, input, out=out)
 
 
 def special_modified_bessel_k0_out(input, *, out):
@@ -1765,17 +1503,11 @@ def special_modified_bessel_k0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_k0_out, input, out=out)
-    try:
         adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_modified_bessel_k1_kernels = kernel_table("special_modified_bessel_k1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_k0_out, input, out=out)
 
 
 def special_modified_bessel_k1(input, *, out=None):
@@ -1786,13 +1518,10 @@ def special_modified_bessel_k1(input, *, out=None):
         return special_modified_bessel_k1_out(input, out=out)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_k1, input, out=out)
-    kind = input._mt_kind or kind_of(input)
-    try:
+        kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_k1, input, out=out)
 
 
 def special_modified_bessel_k1_out(input, *, out):
@@ -1802,17 +1531,11 @@ def special_modified_bessel_k1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_modified_bessel_k1_out, input, out=out)
-    try:
         adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_scaled_modified_bessel_k0_kernels = kernel_table("special_scaled_modified_bessel_k0")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_modified_bessel_k1_out, input, out=out)
 
 
 def special_scaled_modified_bessel_k0(x, *, out=None):
@@ -1823,13 +1546,10 @@ def special_scaled_modified_bessel_k0(x, *, out=None):
         return special_scaled_modified_bessel_k0_out(x, out=out)
     try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_scaled_modified_bessel_k0, x, out=out)
-    kind = x._mt_kind or kind_of(x)
-    try:
+        kind = x._mt_kind or kind_of(x)
         return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_scaled_modified_bessel_k0, x, out=out)
 
 
 def special_scaled_modified_bessel_k0_out(x, *, out):
@@ -1839,17 +1559,11 @@ def special_scaled_modified_bessel_k0_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_scaled_modified_bessel_k0_out, x, out=out)
-    try:
         adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_scaled_modified_bessel_k1_kernels = kernel_table("special_scaled_modified_bessel_k1")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_scaled_modified_bessel_k0_out, x, out=out)
 
 
 def special_scaled_modified_bessel_k1(x, *, out=None):
@@ -1860,13 +1574,10 @@ def special_scaled_modified_bessel_k1(x, *, out=None):
         return special_scaled_modified_bessel_k1_out(x, out=out)
     try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_scaled_modified_bessel_k1, x, out=out)
-    kind = x._mt_kind or kind_of(x)
-    try:
+        kind = x._mt_kind or kind_of(x)
         return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_scaled_modified_bessel_k1, x, out=out)
 
 
 def special_scaled_modified_bessel_k1_out(x, *, out):
@@ -1876,17 +1587,11 @@ def special_scaled_modified_bessel_k1_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_scaled_modified_bessel_k1_out, x, out=out)
-    try:
         adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_spherical_bessel_j0_kernels = kernel_table("special_spherical_bessel_j0")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_scaled_modified_bessel_k1_out, x, out=out)
 
 
 def special_spherical_bessel_j0(x, *, out=None):
@@ -1897,13 +1602,10 @@ def special_spherical_bessel_j0(x, *, out=None):
         return special_spherical_bessel_j0_out(x, out=out)
     try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_spherical_bessel_j0, x, out=out)
-    kind = x._mt_kind or kind_of(x)
-    try:
+        kind = x._mt_kind or kind_of(x)
         return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_spherical_bessel_j0, x, out=out)
 
 
 def special_spherical_bessel_j0_out(x, *, out):
@@ -1913,17 +1615,11 @@ def special_spherical_bessel_j0_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_spherical_bessel_j0_out, x, out=out)
-    try:
         adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_xlog1py_default_kernels = kernel_table("special_xlog1py")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_spherical_bessel_j0_out, x, out=out)
 
 
 def special_xlog1py_default(input, other, *, out=None):
@@ -1935,40 +1631,39 @@ def special_xlog1py_default(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_xlog1py_default, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.SpecialXlog1PyBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other), save(input))
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _special_xlog1py_default_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.SpecialXlog1PyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other), save(input))
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _special_xlog1py_default_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_special_xlog1py_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_xlog1py_default, input, other, out=out)
 
 
 def special_xlog1py_default_out(input, other, *, out):
@@ -1979,16 +1674,13 @@ def special_xlog1py_default_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_xlog1py_default_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_xlog1py", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_xlog1py", input, other, out)
         adopt_result(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_xlog1py_default_out, input, other, out=out)
 
 
 def special_xlog1py_self_scalar(input, other, *, out=None):
@@ -1999,31 +1691,28 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         return special_xlog1py_self_scalar_out(input, other, out=out)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(special_xlog1py_self_scalar, input, other, out=out)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "special_xlog1py", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_xlog1py_self_scalar, input, other, out=out)
-    node = None
-    if (
-        other._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(other))
-        and (edge := other._mt_edge or edge_of(other)) is not None
-    ):
-        node = nodes.SpecialXlog1PyBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self = input
-        node.kept = (save(other),)
-    if node is not None:
-        return recorded(node, lambda input, other: ops.special_xlog1py(float_beside(input, other), other), input, other)
-    try:
+        node = None
+        if (
+            (edge := other._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(other))
+        ):
+            if (edge := edge or edge_of(other)) is not None:
+                node = nodes.SpecialXlog1PyBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self = input
+                node.kept = (save(other),)
+        if node is not None:
+            return recorded(
+                node, lambda input, other: ops.special_xlog1py(float_beside(input, other), other), input, other
+            )
         return ops.special_xlog1py(float_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_xlog1py_self_scalar, (special_xlog1py_self_scalar,), (input, other), {}
-        ) from None
+        return failed(error, special_xlog1py_self_scalar, input, other, out=out)
 
 
 def special_xlog1py_self_scalar_out(input, other, *, out):
@@ -2031,17 +1720,15 @@ def special_xlog1py_self_scalar_out(input, other, *, out):
     if state.interceptors and intercepts(special_xlog1py_self_scalar_out, other, out):
         return call(special_xlog1py_self_scalar_out, input, other, out=out)
     try:
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
+        if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "special_xlog1py", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_xlog1py_self_scalar_out, input, other, out=out)
-    if other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_xlog1py", other, out)
-    return ops.special_xlog1py(float_beside(input, other), other, out=out)
+        if other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_xlog1py", other, out)
+        return ops.special_xlog1py(float_beside(input, other), other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, special_xlog1py_self_scalar_out, input, other, out=out)
 
 
 def special_xlog1py_other_scalar(input, other, *, out=None):
@@ -2052,31 +1739,28 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         return special_xlog1py_other_scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(special_xlog1py_other_scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "special_xlog1py", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_xlog1py_other_scalar, input, other, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialXlog1PyBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.other = other
-        node.kept = (save(input),)
-    if node is not None:
-        return recorded(node, lambda input, other: ops.special_xlog1py(input, float_beside(other, input)), input, other)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialXlog1PyBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.other = other
+                node.kept = (save(input),)
+        if node is not None:
+            return recorded(
+                node, lambda input, other: ops.special_xlog1py(input, float_beside(other, input)), input, other
+            )
         return ops.special_xlog1py(input, float_beside(other, input))
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_xlog1py_other_scalar, (special_xlog1py_other_scalar,), (input, other), {}
-        ) from None
+        return failed(error, special_xlog1py_other_scalar, input, other, out=out)
 
 
 def special_xlog1py(input, other, *, out=None):
@@ -2085,21 +1769,12 @@ def special_xlog1py(input, other, *, out=None):
     special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
     special_xlog1py(input, other, *, out=None)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return special_xlog1py_default(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor):
-            return special_xlog1py_self_scalar(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return special_xlog1py_other_scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_xlog1py,
-            (special_xlog1py_default, special_xlog1py_self_scalar, special_xlog1py_other_scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return special_xlog1py_default(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor):
+        return special_xlog1py_self_scalar(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return special_xlog1py_other_scalar(input, other, out=out)
     return raise_no_overload(
         special_xlog1py,
         (special_xlog1py_default, special_xlog1py_self_scalar, special_xlog1py_other_scalar),
@@ -2113,20 +1788,15 @@ def special_xlog1py_other_scalar_out(input, other, *, out):
     if state.interceptors and intercepts(special_xlog1py_other_scalar_out, input, out):
         return call(special_xlog1py_other_scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "special_xlog1py", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_xlog1py_other_scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_xlog1py", input, out)
-    return ops.special_xlog1py(input, float_beside(other, input), out=out)
-
-
-_special_zeta_default_kernels = kernel_table("special_zeta")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_xlog1py", input, out)
+        return ops.special_xlog1py(input, float_beside(other, input), out=out)
+    except CALL_ERRORS as error:
+        return failed(error, special_xlog1py_other_scalar_out, input, other, out=out)
 
 
 def special_zeta_default(input, other, *, out=None):
@@ -2138,40 +1808,39 @@ def special_zeta_default(input, other, *, out=None):
     try:
         input_array = input._mt_array
         other_array = other._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_zeta_default, input, other, out=out)
-    node = None
-    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
-            node = nodes.SpecialZetaBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
-    kind = input._mt_kind
-    if kind and kind is other._mt_kind and not state.interceptors:
-        try:
-            array = _special_zeta_default_kernels.direct(input_array, other_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = None
-            if node is None:
-                tensor._mt_edge = None
+        node = None
+        if (input._mt_edge is not None or other._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            input_edge = input._mt_edge or edge_of(input)
+            other_edge = other._mt_edge or edge_of(other)
+            if input_edge is not None or other_edge is not None:
+                node = nodes.SpecialZetaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, other_edge or None)
+                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+        kind = input._mt_kind
+        if kind and kind is other._mt_kind and not state.interceptors:
+            try:
+                array = _special_zeta_default_kernels.direct(input_array, other_array)
+            except SHORT_CUT_FAILED:
+                pass
             else:
-                node.output_shape = shape = array.shape
-                node.output_dtype = dtype = array.dtype
-                tensor._mt_edge = node, 0, shape, dtype
-            return tensor
-    kind = common_kind(input, other)
-    try:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = None
+                if node is None:
+                    tensor._mt_edge = None
+                else:
+                    node.output_shape = shape = array.shape
+                    node.output_dtype = dtype = array.dtype
+                    tensor._mt_edge = node, 0, shape, dtype
+                return tensor
+        kind = common_kind(input, other)
         return wrap(_special_zeta_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_zeta_default, input, other, out=out)
 
 
 def special_zeta_default_out(input, other, *, out):
@@ -2182,16 +1851,13 @@ def special_zeta_default_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_zeta_default_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_zeta", input, other, out)
-    try:
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_zeta", input, other, out)
         adopt_result(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_zeta_default_out, input, other, out=out)
 
 
 def special_zeta_self_scalar(input, other, *, out=None):
@@ -2202,29 +1868,28 @@ def special_zeta_self_scalar(input, other, *, out=None):
         return special_zeta_self_scalar_out(input, other, out=out)
     try:
         if not isinstance(other, Tensor):
-            return raise_bad_argument(special_zeta_self_scalar, input, other, out=out)
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "special_zeta", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_zeta_self_scalar, input, other, out=out)
-    node = None
-    if (
-        other._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(other))
-        and (edge := other._mt_edge or edge_of(other)) is not None
-    ):
-        node = nodes.SpecialZetaBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self = input
-        node.kept = (save(other),)
-    if node is not None:
-        return recorded(node, lambda input, other: ops.special_zeta(float_beside(input, other), other), input, other)
-    try:
+        node = None
+        if (
+            (edge := other._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(other))
+        ):
+            if (edge := edge or edge_of(other)) is not None:
+                node = nodes.SpecialZetaBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self = input
+                node.kept = (save(other),)
+        if node is not None:
+            return recorded(
+                node, lambda input, other: ops.special_zeta(float_beside(input, other), other), input, other
+            )
         return ops.special_zeta(float_beside(input, other), other)
     except CALL_ERRORS as error:
-        raise explained(error, special_zeta_self_scalar, (special_zeta_self_scalar,), (input, other), {}) from None
+        return failed(error, special_zeta_self_scalar, input, other, out=out)
 
 
 def special_zeta_self_scalar_out(input, other, *, out):
@@ -2232,17 +1897,15 @@ def special_zeta_self_scalar_out(input, other, *, out):
     if state.interceptors and intercepts(special_zeta_self_scalar_out, other, out):
         return call(special_zeta_self_scalar_out, input, other, out=out)
     try:
-        if not isinstance(other, Tensor):
-            return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
+        if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "special_zeta", "input", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_zeta_self_scalar_out, input, other, out=out)
-    if other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_zeta", other, out)
-    return ops.special_zeta(float_beside(input, other), other, out=out)
+        if other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_zeta", other, out)
+        return ops.special_zeta(float_beside(input, other), other, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, special_zeta_self_scalar_out, input, other, out=out)
 
 
 def special_zeta_other_scalar(input, other, *, out=None):
@@ -2253,27 +1916,26 @@ def special_zeta_other_scalar(input, other, *, out=None):
         return special_zeta_other_scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(special_zeta_other_scalar, input, other, out=out)
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "special_zeta", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_zeta_other_scalar, input, other, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpecialZetaBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    if node is not None:
-        return recorded(node, lambda input, other: ops.special_zeta(input, float_beside(other, input)), input, other)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpecialZetaBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        if node is not None:
+            return recorded(
+                node, lambda input, other: ops.special_zeta(input, float_beside(other, input)), input, other
+            )
         return ops.special_zeta(input, float_beside(other, input))
     except CALL_ERRORS as error:
-        raise explained(error, special_zeta_other_scalar, (special_zeta_other_scalar,), (input, other), {}) from None
+        return failed(error, special_zeta_other_scalar, input, other, out=out)
 
 
 def special_zeta(input, other, *, out=None):
@@ -2282,21 +1944,12 @@ def special_zeta(input, other, *, out=None):
     special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
     special_zeta(input, other, *, out=None)
     """
-    try:
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            return special_zeta_default(input, other, out=out)
-        if as_operand(input) is not None and isinstance(other, Tensor):
-            return special_zeta_self_scalar(input, other, out=out)
-        if isinstance(input, Tensor) and as_operand(other) is not None:
-            return special_zeta_other_scalar(input, other, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_zeta,
-            (special_zeta_default, special_zeta_self_scalar, special_zeta_other_scalar),
-            (input, other),
-            {"out": out},
-        ) from None
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return special_zeta_default(input, other, out=out)
+    if as_operand(input) is not None and isinstance(other, Tensor):
+        return special_zeta_self_scalar(input, other, out=out)
+    if isinstance(input, Tensor) and as_operand(other) is not None:
+        return special_zeta_other_scalar(input, other, out=out)
     return raise_no_overload(
         special_zeta,
         (special_zeta_default, special_zeta_self_scalar, special_zeta_other_scalar),
@@ -2310,20 +1963,15 @@ def special_zeta_other_scalar_out(input, other, *, out):
     if state.interceptors and intercepts(special_zeta_other_scalar_out, input, out):
         return call(special_zeta_other_scalar_out, input, other, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "special_zeta", "other", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_zeta_other_scalar_out, input, other, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_zeta", input, out)
-    return ops.special_zeta(input, float_beside(other, input), out=out)
-
-
-_special_chebyshev_polynomial_t_default_kernels = kernel_table("special_chebyshev_polynomial_t")
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_zeta", input, out)
+        return ops.special_zeta(input, float_beside(other, input), out=out)
+    except CALL_ERRORS as error:
+        return failed(error, special_zeta_other_scalar_out, input, other, out=out)
 
 
 def special_chebyshev_polynomial_t_default(x, n, *, out=None):
@@ -2335,27 +1983,24 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_t_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_t_default, x, n, out=out)
 
 
 def special_chebyshev_polynomial_t_default_out(x, n, *, out):
@@ -2366,19 +2011,13 @@ def special_chebyshev_polynomial_t_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_t_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_t_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_t.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_t_default_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
@@ -2390,16 +2029,10 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
@@ -2409,28 +2042,13 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_t_x_scalar_out,
-            (special_chebyshev_polynomial_t_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_t_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_t.n_scalar")
+        return failed(error, special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
@@ -2442,16 +2060,10 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_t(x, n, *, out=None):
@@ -2460,25 +2072,12 @@ def special_chebyshev_polynomial_t(x, n, *, out=None):
     special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
     special_chebyshev_polynomial_t(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_t_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_t_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_chebyshev_polynomial_t_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_t,
-            (
-                special_chebyshev_polynomial_t_default,
-                special_chebyshev_polynomial_t_x_scalar,
-                special_chebyshev_polynomial_t_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_t_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_t_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_chebyshev_polynomial_t_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_chebyshev_polynomial_t,
         (
@@ -2498,28 +2097,13 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_t_n_scalar_out,
-            (special_chebyshev_polynomial_t_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_u_default_kernels = kernel_table("special_chebyshev_polynomial_u")
+        return failed(error, special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_u_default(x, n, *, out=None):
@@ -2531,27 +2115,24 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_u_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_u_default, x, n, out=out)
 
 
 def special_chebyshev_polynomial_u_default_out(x, n, *, out):
@@ -2562,19 +2143,13 @@ def special_chebyshev_polynomial_u_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_u_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_u_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_u.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_u_default_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
@@ -2586,16 +2161,10 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
@@ -2605,28 +2174,13 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_u_x_scalar_out,
-            (special_chebyshev_polynomial_u_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_u_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_u.n_scalar")
+        return failed(error, special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
@@ -2638,16 +2192,10 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_u(x, n, *, out=None):
@@ -2656,25 +2204,12 @@ def special_chebyshev_polynomial_u(x, n, *, out=None):
     special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
     special_chebyshev_polynomial_u(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_u_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_u_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_chebyshev_polynomial_u_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_u,
-            (
-                special_chebyshev_polynomial_u_default,
-                special_chebyshev_polynomial_u_x_scalar,
-                special_chebyshev_polynomial_u_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_u_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_u_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_chebyshev_polynomial_u_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_chebyshev_polynomial_u,
         (
@@ -2694,28 +2229,13 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_u_n_scalar_out,
-            (special_chebyshev_polynomial_u_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_v_default_kernels = kernel_table("special_chebyshev_polynomial_v")
+        return failed(error, special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_v_default(x, n, *, out=None):
@@ -2727,27 +2247,24 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_v_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_v_default, x, n, out=out)
 
 
 def special_chebyshev_polynomial_v_default_out(x, n, *, out):
@@ -2758,19 +2275,13 @@ def special_chebyshev_polynomial_v_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_v_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_v_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_v.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_v_default_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
@@ -2782,16 +2293,10 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
@@ -2801,28 +2306,13 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_v_x_scalar_out,
-            (special_chebyshev_polynomial_v_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_v_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_v.n_scalar")
+        return failed(error, special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
@@ -2834,16 +2324,10 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_v(x, n, *, out=None):
@@ -2852,25 +2336,12 @@ def special_chebyshev_polynomial_v(x, n, *, out=None):
     special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
     special_chebyshev_polynomial_v(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_v_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_v_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_chebyshev_polynomial_v_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_v,
-            (
-                special_chebyshev_polynomial_v_default,
-                special_chebyshev_polynomial_v_x_scalar,
-                special_chebyshev_polynomial_v_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_v_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_v_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_chebyshev_polynomial_v_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_chebyshev_polynomial_v,
         (
@@ -2890,28 +2361,13 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_v_n_scalar_out,
-            (special_chebyshev_polynomial_v_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_w_default_kernels = kernel_table("special_chebyshev_polynomial_w")
+        return failed(error, special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_w_default(x, n, *, out=None):
@@ -2923,27 +2379,24 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_w_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_w_default, x, n, out=out)
 
 
 def special_chebyshev_polynomial_w_default_out(x, n, *, out):
@@ -2954,19 +2407,13 @@ def special_chebyshev_polynomial_w_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_w_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_w_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_w.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_w_default_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
@@ -2978,16 +2425,10 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
@@ -2997,28 +2438,13 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_w_x_scalar_out,
-            (special_chebyshev_polynomial_w_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_chebyshev_polynomial_w_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_w.n_scalar")
+        return failed(error, special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
 
 
 def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
@@ -3030,16 +2456,10 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
 
 
 def special_chebyshev_polynomial_w(x, n, *, out=None):
@@ -3048,25 +2468,12 @@ def special_chebyshev_polynomial_w(x, n, *, out=None):
     special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
     special_chebyshev_polynomial_w(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_w_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_chebyshev_polynomial_w_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_chebyshev_polynomial_w_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_w,
-            (
-                special_chebyshev_polynomial_w_default,
-                special_chebyshev_polynomial_w_x_scalar,
-                special_chebyshev_polynomial_w_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_w_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_chebyshev_polynomial_w_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_chebyshev_polynomial_w_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_chebyshev_polynomial_w,
         (
@@ -3086,28 +2493,13 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_chebyshev_polynomial_w_n_scalar_out,
-            (special_chebyshev_polynomial_w_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_hermite_polynomial_h_default_kernels = kernel_table("special_hermite_polynomial_h")
+        return failed(error, special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
 
 
 def special_hermite_polynomial_h_default(x, n, *, out=None):
@@ -3119,25 +2511,22 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_h_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_hermite_polynomial_h_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_hermite_polynomial_h_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(_special_hermite_polynomial_h_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_h_default, x, n, out=out)
 
 
 def special_hermite_polynomial_h_default_out(x, n, *, out):
@@ -3148,17 +2537,11 @@ def special_hermite_polynomial_h_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_h_default_out, x, n, out=out)
-    try:
         adopt_result(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_hermite_polynomial_h_x_scalar_kernels = kernel_table("special_hermite_polynomial_h.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_h_default_out, x, n, out=out)
 
 
 def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
@@ -3170,16 +2553,10 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_h_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_h_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_h_x_scalar, x, n, out=out)
 
 
 def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
@@ -3189,24 +2566,13 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_hermite_polynomial_h_x_scalar_out, (special_hermite_polynomial_h_x_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_hermite_polynomial_h_n_scalar_kernels = kernel_table("special_hermite_polynomial_h.n_scalar")
+        return failed(error, special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
 
 
 def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
@@ -3218,16 +2584,10 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_h_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_h_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_h_n_scalar, x, n, out=out)
 
 
 def special_hermite_polynomial_h(x, n, *, out=None):
@@ -3236,25 +2596,12 @@ def special_hermite_polynomial_h(x, n, *, out=None):
     special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor
     special_hermite_polynomial_h(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_hermite_polynomial_h_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_hermite_polynomial_h_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_hermite_polynomial_h_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_hermite_polynomial_h,
-            (
-                special_hermite_polynomial_h_default,
-                special_hermite_polynomial_h_x_scalar,
-                special_hermite_polynomial_h_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_hermite_polynomial_h_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_hermite_polynomial_h_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_hermite_polynomial_h_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_hermite_polynomial_h,
         (
@@ -3274,24 +2621,13 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_hermite_polynomial_h_n_scalar_out, (special_hermite_polynomial_h_n_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_hermite_polynomial_he_default_kernels = kernel_table("special_hermite_polynomial_he")
+        return failed(error, special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
 
 
 def special_hermite_polynomial_he_default(x, n, *, out=None):
@@ -3303,25 +2639,22 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_he_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_hermite_polynomial_he_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_hermite_polynomial_he_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(_special_hermite_polynomial_he_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_he_default, x, n, out=out)
 
 
 def special_hermite_polynomial_he_default_out(x, n, *, out):
@@ -3332,19 +2665,13 @@ def special_hermite_polynomial_he_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_he_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_hermite_polynomial_he_x_scalar_kernels = kernel_table("special_hermite_polynomial_he.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_he_default_out, x, n, out=out)
 
 
 def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
@@ -3356,16 +2683,10 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_he_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_he_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_he_x_scalar, x, n, out=out)
 
 
 def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
@@ -3375,24 +2696,13 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_hermite_polynomial_he_x_scalar_out, (special_hermite_polynomial_he_x_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_hermite_polynomial_he_n_scalar_kernels = kernel_table("special_hermite_polynomial_he.n_scalar")
+        return failed(error, special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
 
 
 def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
@@ -3404,16 +2714,10 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_he_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_he_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_hermite_polynomial_he_n_scalar, x, n, out=out)
 
 
 def special_hermite_polynomial_he(x, n, *, out=None):
@@ -3422,25 +2726,12 @@ def special_hermite_polynomial_he(x, n, *, out=None):
     special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor
     special_hermite_polynomial_he(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_hermite_polynomial_he_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_hermite_polynomial_he_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_hermite_polynomial_he_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_hermite_polynomial_he,
-            (
-                special_hermite_polynomial_he_default,
-                special_hermite_polynomial_he_x_scalar,
-                special_hermite_polynomial_he_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_hermite_polynomial_he_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_hermite_polynomial_he_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_hermite_polynomial_he_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_hermite_polynomial_he,
         (
@@ -3460,24 +2751,13 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_hermite_polynomial_he_n_scalar_out, (special_hermite_polynomial_he_n_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_laguerre_polynomial_l_default_kernels = kernel_table("special_laguerre_polynomial_l")
+        return failed(error, special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
 
 
 def special_laguerre_polynomial_l_default(x, n, *, out=None):
@@ -3489,25 +2769,22 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_laguerre_polynomial_l_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_laguerre_polynomial_l_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_laguerre_polynomial_l_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(_special_laguerre_polynomial_l_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_laguerre_polynomial_l_default, x, n, out=out)
 
 
 def special_laguerre_polynomial_l_default_out(x, n, *, out):
@@ -3518,19 +2795,13 @@ def special_laguerre_polynomial_l_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_laguerre_polynomial_l_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_laguerre_polynomial_l_x_scalar_kernels = kernel_table("special_laguerre_polynomial_l.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_laguerre_polynomial_l_default_out, x, n, out=out)
 
 
 def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
@@ -3542,16 +2813,10 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_laguerre_polynomial_l_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_laguerre_polynomial_l_x_scalar, x, n, out=out)
 
 
 def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
@@ -3561,24 +2826,13 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_laguerre_polynomial_l_x_scalar_out, (special_laguerre_polynomial_l_x_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_laguerre_polynomial_l_n_scalar_kernels = kernel_table("special_laguerre_polynomial_l.n_scalar")
+        return failed(error, special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
 
 
 def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
@@ -3590,16 +2844,10 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_laguerre_polynomial_l_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_laguerre_polynomial_l_n_scalar, x, n, out=out)
 
 
 def special_laguerre_polynomial_l(x, n, *, out=None):
@@ -3608,25 +2856,12 @@ def special_laguerre_polynomial_l(x, n, *, out=None):
     special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor
     special_laguerre_polynomial_l(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_laguerre_polynomial_l_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_laguerre_polynomial_l_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_laguerre_polynomial_l_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_laguerre_polynomial_l,
-            (
-                special_laguerre_polynomial_l_default,
-                special_laguerre_polynomial_l_x_scalar,
-                special_laguerre_polynomial_l_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_laguerre_polynomial_l_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_laguerre_polynomial_l_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_laguerre_polynomial_l_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_laguerre_polynomial_l,
         (
@@ -3646,24 +2881,13 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_laguerre_polynomial_l_n_scalar_out, (special_laguerre_polynomial_l_n_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_legendre_polynomial_p_default_kernels = kernel_table("special_legendre_polynomial_p")
+        return failed(error, special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
 
 
 def special_legendre_polynomial_p_default(x, n, *, out=None):
@@ -3675,25 +2899,22 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_legendre_polynomial_p_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_legendre_polynomial_p_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_legendre_polynomial_p_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(_special_legendre_polynomial_p_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_legendre_polynomial_p_default, x, n, out=out)
 
 
 def special_legendre_polynomial_p_default_out(x, n, *, out):
@@ -3704,19 +2925,13 @@ def special_legendre_polynomial_p_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_legendre_polynomial_p_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_legendre_polynomial_p_x_scalar_kernels = kernel_table("special_legendre_polynomial_p.x_scalar")
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_legendre_polynomial_p_default_out, x, n, out=out)
 
 
 def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
@@ -3728,16 +2943,10 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_legendre_polynomial_p_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_legendre_polynomial_p_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_legendre_polynomial_p_x_scalar, x, n, out=out)
 
 
 def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
@@ -3747,24 +2956,13 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_legendre_polynomial_p_x_scalar_out, (special_legendre_polynomial_p_x_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_legendre_polynomial_p_n_scalar_kernels = kernel_table("special_legendre_polynomial_p.n_scalar")
+        return failed(error, special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
 
 
 def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
@@ -3776,16 +2974,10 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_legendre_polynomial_p_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_legendre_polynomial_p_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_legendre_polynomial_p_n_scalar, x, n, out=out)
 
 
 def special_legendre_polynomial_p(x, n, *, out=None):
@@ -3794,25 +2986,12 @@ def special_legendre_polynomial_p(x, n, *, out=None):
     special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor
     special_legendre_polynomial_p(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_legendre_polynomial_p_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_legendre_polynomial_p_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_legendre_polynomial_p_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_legendre_polynomial_p,
-            (
-                special_legendre_polynomial_p_default,
-                special_legendre_polynomial_p_x_scalar,
-                special_legendre_polynomial_p_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_legendre_polynomial_p_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_legendre_polynomial_p_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_legendre_polynomial_p_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_legendre_polynomial_p,
         (
@@ -3832,24 +3011,13 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, special_legendre_polynomial_p_n_scalar_out, (special_legendre_polynomial_p_n_scalar_out,), (x, n), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_t_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_t")
+        return failed(error, special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
@@ -3861,27 +3029,24 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_shifted_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_shifted_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
@@ -3892,21 +3057,13 @@ def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_t_x_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_t.x_scalar"
-)
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
@@ -3918,16 +3075,10 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
@@ -3937,32 +3088,15 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_t_x_scalar_out,
-            (special_shifted_chebyshev_polynomial_t_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_t_n_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_t.n_scalar"
-)
+        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
@@ -3974,16 +3108,10 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
@@ -3992,25 +3120,12 @@ def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
     special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
     special_shifted_chebyshev_polynomial_t(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_t_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_t_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_shifted_chebyshev_polynomial_t_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_t,
-            (
-                special_shifted_chebyshev_polynomial_t_default,
-                special_shifted_chebyshev_polynomial_t_x_scalar,
-                special_shifted_chebyshev_polynomial_t_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_t_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_t_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_shifted_chebyshev_polynomial_t_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_shifted_chebyshev_polynomial_t,
         (
@@ -4030,30 +3145,15 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_t_n_scalar_out,
-            (special_shifted_chebyshev_polynomial_t_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_u_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_u")
+        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
@@ -4065,27 +3165,24 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_shifted_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_shifted_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
@@ -4096,21 +3193,13 @@ def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_u_x_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_u.x_scalar"
-)
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
@@ -4122,16 +3211,10 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
@@ -4141,32 +3224,15 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_u_x_scalar_out,
-            (special_shifted_chebyshev_polynomial_u_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_u_n_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_u.n_scalar"
-)
+        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
@@ -4178,16 +3244,10 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
@@ -4196,25 +3256,12 @@ def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
     special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
     special_shifted_chebyshev_polynomial_u(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_u_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_u_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_shifted_chebyshev_polynomial_u_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_u,
-            (
-                special_shifted_chebyshev_polynomial_u_default,
-                special_shifted_chebyshev_polynomial_u_x_scalar,
-                special_shifted_chebyshev_polynomial_u_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_u_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_u_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_shifted_chebyshev_polynomial_u_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_shifted_chebyshev_polynomial_u,
         (
@@ -4234,30 +3281,15 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_u_n_scalar_out,
-            (special_shifted_chebyshev_polynomial_u_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_v_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_v")
+        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
@@ -4269,27 +3301,24 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_shifted_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_shifted_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
@@ -4300,21 +3329,13 @@ def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_v_x_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_v.x_scalar"
-)
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
@@ -4326,16 +3347,10 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
@@ -4345,32 +3360,15 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_v_x_scalar_out,
-            (special_shifted_chebyshev_polynomial_v_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_v_n_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_v.n_scalar"
-)
+        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
@@ -4382,16 +3380,10 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
@@ -4400,25 +3392,12 @@ def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
     special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
     special_shifted_chebyshev_polynomial_v(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_v_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_v_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_shifted_chebyshev_polynomial_v_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_v,
-            (
-                special_shifted_chebyshev_polynomial_v_default,
-                special_shifted_chebyshev_polynomial_v_x_scalar,
-                special_shifted_chebyshev_polynomial_v_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_v_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_v_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_shifted_chebyshev_polynomial_v_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_shifted_chebyshev_polynomial_v,
         (
@@ -4438,30 +3417,15 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_v_n_scalar_out,
-            (special_shifted_chebyshev_polynomial_v_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_w_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_w")
+        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
@@ -4473,27 +3437,24 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
     try:
         x_array = x._mt_array
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
-    kind = x._mt_kind
-    if kind and kind is n._mt_kind and not state.interceptors:
-        try:
-            array = _special_shifted_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
-        except SHORT_CUT_FAILED:
-            pass
-        else:
-            tensor = new_object(Tensor)
-            tensor._mt_array = array
-            tensor._mt_kind = kind
-            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
-            return tensor
-    kind = common_kind(x, n)
-    try:
+        kind = x._mt_kind
+        if kind and kind is n._mt_kind and not state.interceptors:
+            try:
+                array = _special_shifted_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
+            except SHORT_CUT_FAILED:
+                pass
+            else:
+                tensor = new_object(Tensor)
+                tensor._mt_array = array
+                tensor._mt_kind = kind
+                tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
+                return tensor
+        kind = common_kind(x, n)
         return wrap(
             _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
@@ -4504,21 +3465,13 @@ def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_w_x_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_w.x_scalar"
-)
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
@@ -4530,16 +3483,10 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    try:
         n_array = n._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
@@ -4549,32 +3496,15 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    try:
         n_array = n._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_w_x_scalar_out,
-            (special_shifted_chebyshev_polynomial_w_x_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
-
-
-_special_shifted_chebyshev_polynomial_w_n_scalar_kernels = kernel_table(
-    "special_shifted_chebyshev_polynomial_w.n_scalar"
-)
+        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
@@ -4586,16 +3516,10 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    try:
         x_array = x._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    try:
         return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
 
 
 def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
@@ -4604,25 +3528,12 @@ def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
     special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
     special_shifted_chebyshev_polynomial_w(x, n, *, out=None)
     """
-    try:
-        if isinstance(x, Tensor) and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_w_default(x, n, out=out)
-        if as_operand(x) is not None and isinstance(n, Tensor):
-            return special_shifted_chebyshev_polynomial_w_x_scalar(x, n, out=out)
-        if isinstance(x, Tensor) and as_operand(n) is not None:
-            return special_shifted_chebyshev_polynomial_w_n_scalar(x, n, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_w,
-            (
-                special_shifted_chebyshev_polynomial_w_default,
-                special_shifted_chebyshev_polynomial_w_x_scalar,
-                special_shifted_chebyshev_polynomial_w_n_scalar,
-            ),
-            (x, n),
-            {"out": out},
-        ) from None
+    if isinstance(x, Tensor) and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_w_default(x, n, out=out)
+    if as_operand(x) is not None and isinstance(n, Tensor):
+        return special_shifted_chebyshev_polynomial_w_x_scalar(x, n, out=out)
+    if isinstance(x, Tensor) and as_operand(n) is not None:
+        return special_shifted_chebyshev_polynomial_w_n_scalar(x, n, out=out)
     return raise_no_overload(
         special_shifted_chebyshev_polynomial_w,
         (
@@ -4642,27 +3553,15 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    try:
         x_array = x._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    try:
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            special_shifted_chebyshev_polynomial_w_n_scalar_out,
-            (special_shifted_chebyshev_polynomial_w_n_scalar_out,),
-            (x, n),
-            {},
-        ) from None
-    mark_written(out)
-    return out
+        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
 
 
 def mvlgamma(input, p, *, out=None):
@@ -4673,29 +3572,26 @@ def mvlgamma(input, p, *, out=None):
         return mvlgamma_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(mvlgamma, input, p, out=out)
+            raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "mvlgamma", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mvlgamma, input, p, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.MvlgammaBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.p = p
-        node.kept = (save(input),)
-    if node is not None:
-        return recorded(node, composite_special.mvlgamma, input, p)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.MvlgammaBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.p = p
+                node.kept = (save(input),)
+        if node is not None:
+            return recorded(node, composite_special.mvlgamma, input, p)
         return composite_special.mvlgamma(input, p)
     except CALL_ERRORS as error:
-        raise explained(error, mvlgamma, (mvlgamma,), (input, p), {}) from None
+        return failed(error, mvlgamma, input, p, out=out)
 
 
 def mvlgamma_(input, p):
@@ -4704,12 +3600,12 @@ def mvlgamma_(input, p):
         return call(mvlgamma_, input, p)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(mvlgamma_, input, p)
+            raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "mvlgamma_", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mvlgamma_, input, p)
-    return composite_special.mvlgamma_(input, p)
+        return composite_special.mvlgamma_(input, p)
+    except CALL_ERRORS as error:
+        return failed(error, mvlgamma_, input, p)
 
 
 def mvlgamma_out(input, p, *, out):
@@ -4717,17 +3613,15 @@ def mvlgamma_out(input, p, *, out):
     if state.interceptors and intercepts(mvlgamma_out, input, out):
         return call(mvlgamma_out, input, p, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(mvlgamma_out, input, p, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(mvlgamma_out, input, p, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "mvlgamma", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, mvlgamma_out, input, p, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("mvlgamma", input, out)
-    return composite_special.mvlgamma_out(input, p, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("mvlgamma", input, out)
+        return composite_special.mvlgamma_out(input, p, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, mvlgamma_out, input, p, out=out)
 
 
 def special_multigammaln(input, p, *, out=None):
@@ -4738,15 +3632,12 @@ def special_multigammaln(input, p, *, out=None):
         return special_multigammaln_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(special_multigammaln, input, p, out=out)
+            raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "special_multigammaln", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_multigammaln, input, p, out=out)
-    try:
         return ops.mvlgamma(input, p)
     except CALL_ERRORS as error:
-        raise explained(error, special_multigammaln, (special_multigammaln,), (input, p), {}) from None
+        return failed(error, special_multigammaln, input, p, out=out)
 
 
 def special_multigammaln_out(input, p, *, out):
@@ -4754,17 +3645,15 @@ def special_multigammaln_out(input, p, *, out):
     if state.interceptors and intercepts(special_multigammaln_out, input, out):
         return call(special_multigammaln_out, input, p, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(special_multigammaln_out, input, p, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(special_multigammaln_out, input, p, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "special_multigammaln", "p", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, special_multigammaln_out, input, p, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_multigammaln", input, out)
-    return ops.mvlgamma(input, p, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_multigammaln", input, out)
+        return ops.mvlgamma(input, p, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, special_multigammaln_out, input, p, out=out)
 
 
 def special_expit(input, *, out=None):
@@ -4782,9 +3671,7 @@ def special_expit_out(input, *, out):
     """special_expit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(special_expit_out, input, out):
         return call(special_expit_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(special_expit_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_expit_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_expit", input, out)

@@ -13,7 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.geometry import strides_of
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, twin_of, view_of, view_outputs, wrap, wrap_outputs
+from mindtorch._core.tensor import NotATensor, Tensor, twin_of, view_of, view_outputs, wrap, wrap_outputs
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd._engine.history import (
     check_inplace,
@@ -29,27 +29,56 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.view import unviewed as composite_unviewed, view as composite_view
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
     CALL_ERRORS,
     bool_of,
     dtype_of,
-    explained,
+    failed,
     index_of,
     int_of,
     ints_of,
     joined_ints,
     raise_bad_argument,
     raise_no_overload,
-    refused,
     separate_ints_of,
 )
 from mindtorch.dispatch.arguments.types import is_index, is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
 _alias_kernels = kernel_table("alias")
+_detach_kernels = kernel_table("detach")
+_view_default_kernels = kernel_table("view")
+_view_dtype_kernels = kernel_table("view.dtype")
+__reshape_alias_kernels = kernel_table("_reshape_alias")
+_transpose_kernels = kernel_table("transpose.int")
+_t_kernels = kernel_table("t")
+_permute_kernels = kernel_table("permute")
+_expand_kernels = kernel_table("expand")
+_squeeze_default_kernels = kernel_table("squeeze")
+_squeeze_dim_kernels = kernel_table("squeeze.dim")
+_squeeze_dims_kernels = kernel_table("squeeze.dims")
+_unsqueeze_kernels = kernel_table("unsqueeze")
+_select_kernels = kernel_table("select.int")
+_slice_kernels = kernel_table("slice.Tensor")
+_split_Tensor_kernels = kernel_table("split.Tensor")
+_split_with_sizes_kernels = kernel_table("split_with_sizes")
+_unsafe_split_kernels = kernel_table("unsafe_split.Tensor")
+_unsafe_split_with_sizes_kernels = kernel_table("unsafe_split_with_sizes")
+_unbind_kernels = kernel_table("unbind.int")
+_diagonal_kernels = kernel_table("diagonal")
+_unfold_kernels = kernel_table("unfold")
+_as_strided_kernels = kernel_table("as_strided")
+_view_as_real_kernels = kernel_table("view_as_real")
+_view_as_complex_kernels = kernel_table("view_as_complex")
+__unsafe_view_kernels = kernel_table("_unsafe_view")
+_select_scatter_kernels = kernel_table("select_scatter")
+_slice_scatter_kernels = kernel_table("slice_scatter")
+_diagonal_scatter_kernels = kernel_table("diagonal_scatter")
+_as_strided_scatter_kernels = kernel_table("as_strided_scatter")
+__add_batch_dim_kernels = kernel_table("_add_batch_dim")
+__spread_over_level_kernels = kernel_table("_spread_over_level")
+__remove_batch_dim_kernels = kernel_table("_remove_batch_dim")
 
 
 def alias(input):
@@ -58,21 +87,15 @@ def alias(input):
         return call(alias, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(alias, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AliasBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AliasBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, alias, input)
 
 
 def lift_fresh(input):
@@ -93,18 +116,15 @@ def _local_scalar_dense(input):
     return input.item()
 
 
-_detach_kernels = kernel_table("detach")
-
-
 def detach(input):
     """detach(Tensor(a) self) -> Tensor(a)"""
     if state.interceptors and intercepts(detach, input):
         return call(detach, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(detach, input)
-    return twin_of(input, _detach_kernels[type(input_array)](input_array))
+        return twin_of(input, _detach_kernels[type(input_array)](input_array))
+    except CALL_ERRORS as error:
+        return failed(error, detach, input)
 
 
 def detach_(input):
@@ -114,43 +134,28 @@ def detach_(input):
     return input.detach_()
 
 
-_view_default_kernels = kernel_table("view")
-
-
 def view_default(input, size, *more_size):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
     if state.interceptors and intercepts(view_default, input):
         return call(view_default, input, size, *more_size)
     try:
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "view", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, view_default, input, size, *more_size)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(view_default, input, size, *more_size)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ViewBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ViewBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
         return view_of(
             input, _view_default_kernels[type(input_array)](input_array, size), node, (view_default, (size,))
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_view_dtype_kernels = kernel_table("view.dtype")
+    except CALL_ERRORS as error:
+        return failed(error, view_default, input, size, *more_size)
 
 
 def view_dtype(input, dtype):
@@ -160,13 +165,10 @@ def view_dtype(input, dtype):
     try:
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "view", "dtype", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, view_dtype, input, dtype)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(view_dtype, input, dtype)
-    return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
+        return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
+    except CALL_ERRORS as error:
+        return failed(error, view_dtype, input, dtype)
 
 
 def view(input, _size=..., *more_size, size=..., dtype=...):
@@ -186,17 +188,11 @@ def view(input, _size=..., *more_size, size=..., dtype=...):
             size = _size
     elif is_index(size):
         return raise_no_overload(view, (view_default, view_dtype), (input, _size, dtype), {})
-    try:
-        if size is not ...:
-            return view_default(input, size)
-        if dtype is not ...:
-            return view_dtype(input, dtype)
-    except CALL_ERRORS as error:
-        raise explained(error, view, (view_default, view_dtype), (input, size, dtype), {}) from None
+    if size is not ...:
+        return view_default(input, size)
+    if dtype is not ...:
+        return view_dtype(input, dtype)
     return raise_no_overload(view, (view_default, view_dtype), (input, size, dtype), {})
-
-
-__reshape_alias_kernels = kernel_table("_reshape_alias")
 
 
 def _reshape_alias(input, size, stride):
@@ -208,23 +204,14 @@ def _reshape_alias(input, size, stride):
             size = ints_of(size, "_reshape_alias", "size", 2)
         if type(stride) is not tuple:
             stride = ints_of(stride, "_reshape_alias", "stride", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _reshape_alias, input, size, stride)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_reshape_alias, input, size, stride)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ReshapeAliasBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ReshapeAliasBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
         return view_of(
             input,
             __reshape_alias_kernels[type(input_array)](input_array, size, stride),
@@ -232,7 +219,7 @@ def _reshape_alias(input, size, stride):
             (_reshape_alias, (size, stride)),
         )
     except CALL_ERRORS as error:
-        raise explained(error, _reshape_alias, (_reshape_alias,), (input, size, stride), {}) from None
+        return failed(error, _reshape_alias, input, size, stride)
 
 
 def reshape(input, shape, *more_shape):
@@ -241,31 +228,23 @@ def reshape(input, shape, *more_shape):
         return call(reshape, input, *joined_ints(shape, more_shape, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(reshape, input, shape, *more_shape)
+            raise NotATensor
         if type(shape) is int and SEPARATE_INTS:
-            shape = (shape,) + more_shape
+            shape, more_shape = (shape,) + more_shape, ()
         elif more_shape or type(shape) is not tuple or shape and type(shape[0]) is not int:
             shape = separate_ints_of(shape, more_shape, SEPARATE_INTS, "reshape", "shape", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, reshape, input, shape, *more_shape)
-    try:
         return composite_view.reshape(input, shape)
     except CALL_ERRORS as error:
-        raise explained(error, reshape, (reshape,), (input, shape), {}) from None
+        return failed(error, reshape, input, shape, *more_shape)
 
 
 def view_as(input, other):
     """view_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
     if state.interceptors and intercepts(view_as, input, other):
         return call(view_as, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_as, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(view_as, input, other)
     return input.view(other._mt_array.shape)
-
-
-_transpose_kernels = kernel_table("transpose.int")
 
 
 def transpose(input, dim0, dim1):
@@ -277,29 +256,20 @@ def transpose(input, dim0, dim1):
             dim0 = int_of(dim0, "transpose", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "transpose", "dim1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, transpose, input, dim0, dim1)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(transpose, input, dim0, dim1)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TransposeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim0 = dim0
-        node.dim1 = dim1
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TransposeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim0 = dim0
+                node.dim1 = dim1
         return view_of(
             input, _transpose_kernels[type(input_array)](input_array, dim0, dim1), node, (transpose, (dim0, dim1))
         )
     except CALL_ERRORS as error:
-        raise explained(error, transpose, (transpose,), (input, dim0, dim1), {}) from None
+        return failed(error, transpose, input, dim0, dim1)
 
 
 def transpose_(input, dim0, dim1):
@@ -311,35 +281,23 @@ def transpose_(input, dim0, dim1):
             dim0 = int_of(dim0, "transpose_", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "transpose_", "dim1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, transpose_, input, dim0, dim1)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(transpose_, input, dim0, dim1)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TransposeBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim0 = dim0
-        node.dim1 = dim1
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TransposeBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim0 = dim0
+                node.dim1 = dim1
         set_array(input, _transpose_kernels[type(input_array)](input_array, dim0, dim1))
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, transpose_, (transpose_,), (input, dim0, dim1), {}) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
-
-
-_t_kernels = kernel_table("t")
+        return failed(error, transpose_, input, dim0, dim1)
 
 
 def t(input):
@@ -348,21 +306,15 @@ def t(input):
         return call(t, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(t, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, t, input)
 
 
 def t_(input):
@@ -371,26 +323,20 @@ def t_(input):
         return call(t_, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(t_, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.TBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.TBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         set_array(input, _t_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, t_, input)
 
 
 def numpy_T(input):
@@ -402,38 +348,26 @@ def numpy_T(input):
     return composite_view.numpy_T(input)
 
 
-_permute_kernels = kernel_table("permute")
-
-
 def permute(input, dims, *more_dims):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
     if state.interceptors and intercepts(permute, input):
         return call(permute, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     try:
         if type(dims) is int and SEPARATE_INTS:
-            dims = (dims,) + more_dims
+            dims, more_dims = (dims,) + more_dims, ()
         elif more_dims or type(dims) is not tuple:
             dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "permute", "dims", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, permute, input, dims, *more_dims)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(permute, input, dims, *more_dims)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PermuteBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dims = dims
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PermuteBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dims = dims
         return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
     except CALL_ERRORS as error:
-        raise explained(error, permute, (permute,), (input, dims), {}) from None
+        return failed(error, permute, input, dims, *more_dims)
 
 
 def movedim_intlist(input, source, destination):
@@ -442,17 +376,14 @@ def movedim_intlist(input, source, destination):
         return call(movedim_intlist, input, source, destination)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(movedim_intlist, input, source, destination)
+            raise NotATensor
         if type(source) is not tuple or source and type(source[0]) is not int:
             source = ints_of(source, "movedim", "source", 2)
         if type(destination) is not tuple or destination and type(destination[0]) is not int:
             destination = ints_of(destination, "movedim", "destination", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, movedim_intlist, input, source, destination)
-    try:
         return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
-        raise explained(error, movedim_intlist, (movedim_intlist,), (input, source, destination), {}) from None
+        return failed(error, movedim_intlist, input, source, destination)
 
 
 def movedim_int(input, source, destination):
@@ -461,17 +392,14 @@ def movedim_int(input, source, destination):
         return call(movedim_int, input, source, destination)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(movedim_int, input, source, destination)
+            raise NotATensor
         if type(source) is not int or not -(2**63) <= source < 2**63:
             source = int_of(source, "movedim", "source", 2)
         if type(destination) is not int or not -(2**63) <= destination < 2**63:
             destination = int_of(destination, "movedim", "destination", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, movedim_int, input, source, destination)
-    try:
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
-        raise explained(error, movedim_int, (movedim_int,), (input, source, destination), {}) from None
+        return failed(error, movedim_int, input, source, destination)
 
 
 def movedim(input, source, destination):
@@ -479,17 +407,11 @@ def movedim(input, source, destination):
     movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)
     movedim(input, source, destination)
     """
-    try:
-        if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
-            return movedim_intlist(input, source, destination)
-        if is_int(source) and is_int(destination):
-            return movedim_int(input, source, destination)
-    except CALL_ERRORS as error:
-        raise explained(error, movedim, (movedim_intlist, movedim_int), (input, source, destination), {}) from None
+    if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
+        return movedim_intlist(input, source, destination)
+    if is_int(source) and is_int(destination):
+        return movedim_int(input, source, destination)
     return raise_no_overload(movedim, (movedim_intlist, movedim_int), (input, source, destination), {})
-
-
-_expand_kernels = kernel_table("expand")
 
 
 def expand(input, size, *more_size, implicit=False):
@@ -500,37 +422,26 @@ def expand(input, size, *more_size, implicit=False):
         if implicit is not False and implicit is not True:
             implicit = bool_of(implicit, "expand", "implicit")
         if type(size) is int:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "expand", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, expand, input, size, *more_size, implicit=implicit)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(expand, input, size, *more_size, implicit=implicit)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ExpandBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ExpandBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
     except CALL_ERRORS as error:
-        raise explained(error, expand, (expand,), (input, size), {}) from None
+        return failed(error, expand, input, size, *more_size, implicit=implicit)
 
 
 def expand_as(input, other):
     """expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
     if state.interceptors and intercepts(expand_as, input, other):
         return call(expand_as, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(expand_as, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(expand_as, input, other)
     return input.expand(other._mt_array.shape)
 
@@ -541,20 +452,14 @@ def broadcast_to(input, size, *more_size):
         return call(broadcast_to, input, *joined_ints(size, more_size, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(broadcast_to, input, size, *more_size)
+            raise NotATensor
         if type(size) is int and SEPARATE_INTS:
-            size = (size,) + more_size
+            size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, broadcast_to, input, size, *more_size)
-    try:
         return input.expand(size)
     except CALL_ERRORS as error:
-        raise explained(error, broadcast_to, (broadcast_to,), (input, size), {}) from None
-
-
-_squeeze_default_kernels = kernel_table("squeeze")
+        return failed(error, broadcast_to, input, size, *more_size)
 
 
 def squeeze_default(input):
@@ -563,22 +468,16 @@ def squeeze_default(input):
         return call(squeeze_default, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(squeeze_default, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SqueezeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SqueezeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
         return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, squeeze_default, input)
 
 
 def squeeze__default(input):
@@ -587,30 +486,21 @@ def squeeze__default(input):
         return call(squeeze__default, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(squeeze__default, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SqueezeBackward3()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SqueezeBackward3()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
         set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
-
-
-_squeeze_dim_kernels = kernel_table("squeeze.dim")
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, squeeze__default, input)
 
 
 def squeeze_dim(input, dim):
@@ -620,27 +510,18 @@ def squeeze_dim(input, dim):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "squeeze", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze_dim, input, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(squeeze_dim, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SqueezeBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SqueezeBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
         return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, squeeze_dim, input, dim)
 
 
 def squeeze__dim(input, dim):
@@ -650,35 +531,23 @@ def squeeze__dim(input, dim):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "squeeze_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze__dim, input, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(squeeze__dim, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SqueezeBackward4()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SqueezeBackward4()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
         set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
-
-
-_squeeze_dims_kernels = kernel_table("squeeze.dims")
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, squeeze__dim, input, dim)
 
 
 def squeeze_dims(input, dim, *more_dim):
@@ -687,30 +556,21 @@ def squeeze_dims(input, dim, *more_dim):
         return call(squeeze_dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     try:
         if type(dim) is int and SEPARATE_INTS:
-            dim = (dim,) + more_dim
+            dim, more_dim = (dim,) + more_dim, ()
         elif more_dim or type(dim) is not tuple:
             dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze_dims, input, dim, *more_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(squeeze_dims, input, dim, *more_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SqueezeBackward2()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SqueezeBackward2()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
         return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, squeeze_dims, input, dim, *more_dim)
 
 
 def squeeze(input, dim=..., *more_dim, axis=None):
@@ -725,15 +585,12 @@ def squeeze(input, dim=..., *more_dim, axis=None):
         dim = axis
     if more_dim:
         dim = (dim,) + more_dim
-    try:
-        if is_int(dim):
-            return squeeze_dim(input, dim)
-        if isinstance(dim, (tuple, list)):
-            return squeeze_dims(input, dim)
-        if dim is ...:
-            return squeeze_default(input)
-    except CALL_ERRORS as error:
-        raise explained(error, squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {}) from None
+    if is_int(dim):
+        return squeeze_dim(input, dim)
+    if isinstance(dim, (tuple, list)):
+        return squeeze_dims(input, dim)
+    if dim is ...:
+        return squeeze_default(input)
     return raise_no_overload(squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {})
 
 
@@ -743,35 +600,26 @@ def squeeze__dims(input, dim, *more_dim):
         return call(squeeze__dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     try:
         if type(dim) is int and SEPARATE_INTS:
-            dim = (dim,) + more_dim
+            dim, more_dim = (dim,) + more_dim, ()
         elif more_dim or type(dim) is not tuple:
             dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze__dims, input, dim, *more_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(squeeze__dims, input, dim, *more_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SqueezeBackward5()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SqueezeBackward5()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
         set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, squeeze__dims, input, dim, *more_dim)
 
 
 def squeeze_(input, dim=..., *more_dim, axis=None):
@@ -786,19 +634,13 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
         dim = axis
     if more_dim:
         dim = (dim,) + more_dim
-    try:
-        if is_int(dim):
-            return squeeze__dim(input, dim)
-        if isinstance(dim, (tuple, list)):
-            return squeeze__dims(input, dim)
-        if dim is ...:
-            return squeeze__default(input)
-    except CALL_ERRORS as error:
-        raise explained(error, squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {}) from None
+    if is_int(dim):
+        return squeeze__dim(input, dim)
+    if isinstance(dim, (tuple, list)):
+        return squeeze__dims(input, dim)
+    if dim is ...:
+        return squeeze__default(input)
     return raise_no_overload(squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {})
-
-
-_unsqueeze_kernels = kernel_table("unsqueeze")
 
 
 def unsqueeze(input, dim=..., *, axis=None):
@@ -812,26 +654,17 @@ def unsqueeze(input, dim=..., *, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "unsqueeze", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsqueeze, input, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(unsqueeze, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnsqueezeBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnsqueezeBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
         return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
     except CALL_ERRORS as error:
-        raise explained(error, unsqueeze, (unsqueeze,), (input, dim), {}) from None
+        return failed(error, unsqueeze, input, dim)
 
 
 def unsqueeze_(input, dim=..., *, axis=None):
@@ -845,34 +678,22 @@ def unsqueeze_(input, dim=..., *, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "unsqueeze_", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsqueeze_, input, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(unsqueeze_, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.UnsqueezeBackward1()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.UnsqueezeBackward1()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
         set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, unsqueeze_, (unsqueeze_,), (input, dim), {}) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
-
-
-_select_kernels = kernel_table("select.int")
+        return failed(error, unsqueeze_, input, dim)
 
 
 def select(input, dim, index):
@@ -884,31 +705,19 @@ def select(input, dim, index):
             dim = int_of(dim, "select", "dim", 2)
         if type(index) is not int:
             index = index_of(index, "select", "index", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, select, input, dim, index)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(select, input, dim, index)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SelectBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-        node.index = index
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SelectBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
+                node.index = index
         return view_of(input, _select_kernels[type(input_array)](input_array, dim, index), node, (select, (dim, index)))
     except CALL_ERRORS as error:
-        raise explained(error, select, (select,), (input, dim, index), {}) from None
-
-
-_slice_kernels = kernel_table("slice.Tensor")
+        return failed(error, select, input, dim, index)
 
 
 def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
@@ -926,27 +735,18 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
             end = index_of(end, "slice", "end", 4)
         if type(step) is not int:
             step = index_of(step, "slice", "step", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, slice, input, dim, start, end, step)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(slice, input, dim, start, end, step)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SliceBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-        node.start = start
-        node.end = end
-        node.step = step
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SliceBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
+                node.start = start
+                node.end = end
+                node.step = step
         return view_of(
             input,
             _slice_kernels[type(input_array)](input_array, dim, start, end, step),
@@ -954,7 +754,7 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
             (slice, (dim, start, end, step)),
         )
     except CALL_ERRORS as error:
-        raise explained(error, slice, (slice,), (input, dim, start, end, step), {}) from None
+        return failed(error, slice, input, dim, start, end, step)
 
 
 def narrow_default(input, dim, start, length):
@@ -963,19 +763,16 @@ def narrow_default(input, dim, start, length):
         return call(narrow_default, input, dim, start, length)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(narrow_default, input, dim, start, length)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "narrow", "dim", 2)
         if type(start) is not int or not -(2**63) <= start < 2**63:
             start = index_of(start, "narrow", "start", 3)
         if type(length) is not int or not -(2**63) <= length < 2**63:
             length = index_of(length, "narrow", "length", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, narrow_default, input, dim, start, length)
-    try:
         return composite_view.narrow(input, dim, start, length)
     except CALL_ERRORS as error:
-        raise explained(error, narrow_default, (narrow_default,), (input, dim, start, length), {}) from None
+        return failed(error, narrow_default, input, dim, start, length)
 
 
 def narrow_Tensor(input, dim, start, length):
@@ -983,20 +780,15 @@ def narrow_Tensor(input, dim, start, length):
     if state.interceptors and intercepts(narrow_Tensor, input, start):
         return call(narrow_Tensor, input, dim, start, length)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(narrow_Tensor, input, dim, start, length)
-        if not isinstance(start, Tensor):
-            return raise_bad_argument(narrow_Tensor, input, dim, start, length)
+        if not (isinstance(input, Tensor) and isinstance(start, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "narrow", "dim", 2)
         if type(length) is not int or not -(2**63) <= length < 2**63:
             length = index_of(length, "narrow", "length", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, narrow_Tensor, input, dim, start, length)
-    try:
         return composite_view.narrow_tensor(input, dim, start, length)
     except CALL_ERRORS as error:
-        raise explained(error, narrow_Tensor, (narrow_Tensor,), (input, dim, start, length), {}) from None
+        return failed(error, narrow_Tensor, input, dim, start, length)
 
 
 def narrow(input, dim, start, length):
@@ -1004,17 +796,11 @@ def narrow(input, dim, start, length):
     narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
     narrow(input, dim, start, length)
     """
-    try:
-        if isinstance(start, Tensor):
-            return narrow_Tensor(input, dim, start, length)
-        if is_index(start):
-            return narrow_default(input, dim, start, length)
-    except CALL_ERRORS as error:
-        raise explained(error, narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {}) from None
+    if isinstance(start, Tensor):
+        return narrow_Tensor(input, dim, start, length)
+    if is_index(start):
+        return narrow_default(input, dim, start, length)
     return raise_no_overload(narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {})
-
-
-_split_Tensor_kernels = kernel_table("split.Tensor")
 
 
 def split_Tensor(input, split_size, dim=0):
@@ -1026,33 +812,24 @@ def split_Tensor(input, split_size, dim=0):
             split_size = index_of(split_size, "split", "split_size", 2)
         if type(dim) is not int:
             dim = int_of(dim, "split", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, split_Tensor, input, split_size, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(split_Tensor, input, split_size, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SplitBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.split_size = split_size
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SplitBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.split_size = split_size
+                node.dim = dim
         return view_outputs(
             input,
             _split_Tensor_kernels[type(input_array)](input_array, split_size, dim),
             node,
             (split_Tensor, (split_size, dim)),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, split_Tensor, input, split_size, dim)
 
 
 def split_sizes(input, split_size, dim=0):
@@ -1061,17 +838,14 @@ def split_sizes(input, split_size, dim=0):
         return call(split_sizes, input, split_size, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(split_sizes, input, split_size, dim)
+            raise NotATensor
         if type(split_size) is not tuple or split_size and type(split_size[0]) is not int:
             split_size = ints_of(split_size, "split", "split_size", 2)
         if type(dim) is not int:
             dim = int_of(dim, "split", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, split_sizes, input, split_size, dim)
-    try:
         return input.split_with_sizes(split_size, dim)
     except CALL_ERRORS as error:
-        raise explained(error, split_sizes, (split_sizes,), (input, split_size, dim), {}) from None
+        return failed(error, split_sizes, input, split_size, dim)
 
 
 def split(input, split_size, dim=0, *, axis=None):
@@ -1081,17 +855,11 @@ def split(input, split_size, dim=0, *, axis=None):
     """
     if axis is not None:
         dim = axis
-    try:
-        if is_index(split_size):
-            return split_Tensor(input, split_size, dim)
-        if isinstance(split_size, (tuple, list)):
-            return split_sizes(input, split_size, dim)
-    except CALL_ERRORS as error:
-        raise explained(error, split, (split_Tensor, split_sizes), (input, split_size, dim), {}) from None
+    if is_index(split_size):
+        return split_Tensor(input, split_size, dim)
+    if isinstance(split_size, (tuple, list)):
+        return split_sizes(input, split_size, dim)
     return raise_no_overload(split, (split_Tensor, split_sizes), (input, split_size, dim), {})
-
-
-_split_with_sizes_kernels = kernel_table("split_with_sizes")
 
 
 def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
@@ -1105,25 +873,16 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
             split_sizes = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
         if type(dim) is not int:
             dim = int_of(dim, "split_with_sizes", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, split_with_sizes, input, split_sizes, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(split_with_sizes, input, split_sizes, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SplitWithSizesBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.split_sizes = split_sizes
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SplitWithSizesBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.split_sizes = split_sizes
+                node.dim = dim
         return view_outputs(
             input,
             _split_with_sizes_kernels[type(input_array)](input_array, split_sizes, dim),
@@ -1131,10 +890,7 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
             (split_with_sizes, (split_sizes, dim)),
         )
     except CALL_ERRORS as error:
-        raise explained(error, split_with_sizes, (split_with_sizes,), (input, split_sizes, dim), {}) from None
-
-
-_unsafe_split_kernels = kernel_table("unsafe_split.Tensor")
+        return failed(error, split_with_sizes, input, split_sizes, dim)
 
 
 def unsafe_split(input, split_size, dim=0, *, axis=None):
@@ -1148,32 +904,20 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
             split_size = index_of(split_size, "unsafe_split", "split_size", 2)
         if type(dim) is not int:
             dim = int_of(dim, "unsafe_split", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsafe_split, input, split_size, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(unsafe_split, input, split_size, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnsafeSplitBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.split_size = split_size
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnsafeSplitBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.split_size = split_size
+                node.dim = dim
         arrays = _unsafe_split_kernels[type(input_array)](input_array, split_size, dim)
+        return wrap_outputs(arrays, node)
     except CALL_ERRORS as error:
-        raise explained(error, unsafe_split, (unsafe_split,), (input, split_size, dim), {}) from None
-    return wrap_outputs(arrays, node)
-
-
-_unsafe_split_with_sizes_kernels = kernel_table("unsafe_split_with_sizes")
+        return failed(error, unsafe_split, input, split_size, dim)
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
@@ -1187,31 +931,20 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
             split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
         if type(dim) is not int:
             dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsafe_split_with_sizes, input, split_sizes, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(unsafe_split_with_sizes, input, split_sizes, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnsafeSplitWithSizesBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.split_sizes = split_sizes
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnsafeSplitWithSizesBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.split_sizes = split_sizes
+                node.dim = dim
         arrays = _unsafe_split_with_sizes_kernels[type(input_array)](input_array, split_sizes, dim)
+        return wrap_outputs(arrays, node)
     except CALL_ERRORS as error:
-        raise explained(
-            error, unsafe_split_with_sizes, (unsafe_split_with_sizes,), (input, split_sizes, dim), {}
-        ) from None
-    return wrap_outputs(arrays, node)
+        return failed(error, unsafe_split_with_sizes, input, split_sizes, dim)
 
 
 def unsafe_chunk(input, chunks, dim=0, *, axis=None):
@@ -1222,17 +955,14 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
         return call(unsafe_chunk, input, chunks, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(unsafe_chunk, input, chunks, dim)
+            raise NotATensor
         if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
             chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
         if type(dim) is not int:
             dim = int_of(dim, "unsafe_chunk", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsafe_chunk, input, chunks, dim)
-    try:
         return composite_unviewed.unsafe_chunk(input, chunks, dim)
     except CALL_ERRORS as error:
-        raise explained(error, unsafe_chunk, (unsafe_chunk,), (input, chunks, dim), {}) from None
+        return failed(error, unsafe_chunk, input, chunks, dim)
 
 
 def chunk(input, chunks, dim=0, *, axis=None):
@@ -1243,20 +973,14 @@ def chunk(input, chunks, dim=0, *, axis=None):
         return call(chunk, input, chunks, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(chunk, input, chunks, dim)
+            raise NotATensor
         if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
             chunks = int_of(chunks, "chunk", "chunks", 2)
         if type(dim) is not int:
             dim = int_of(dim, "chunk", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, chunk, input, chunks, dim)
-    try:
         return composite_view.chunk(input, chunks, dim)
     except CALL_ERRORS as error:
-        raise explained(error, chunk, (chunk,), (input, chunks, dim), {}) from None
-
-
-_unbind_kernels = kernel_table("unbind.int")
+        return failed(error, chunk, input, chunks, dim)
 
 
 def unbind(input, dim=0, *, axis=None):
@@ -1268,30 +992,18 @@ def unbind(input, dim=0, *, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "unbind", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unbind, input, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(unbind, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnbindBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnbindBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
         return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
     except CALL_ERRORS as error:
-        raise explained(error, unbind, (unbind,), (input, dim), {}) from None
-
-
-_diagonal_kernels = kernel_table("diagonal")
+        return failed(error, unbind, input, dim)
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
@@ -1305,26 +1017,17 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
             dim1 = int_of(dim1, "diagonal", "dim1", 3)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diagonal", "dim2", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diagonal, input, offset, dim1, dim2)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(diagonal, input, offset, dim1, dim2)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.DiagonalBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.offset = offset
-        node.dim1 = dim1
-        node.dim2 = dim2
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.DiagonalBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.offset = offset
+                node.dim1 = dim1
+                node.dim2 = dim2
         return view_of(
             input,
             _diagonal_kernels[type(input_array)](input_array, offset, dim1, dim2),
@@ -1332,10 +1035,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
             (diagonal, (offset, dim1, dim2)),
         )
     except CALL_ERRORS as error:
-        raise explained(error, diagonal, (diagonal,), (input, offset, dim1, dim2), {}) from None
-
-
-_unfold_kernels = kernel_table("unfold")
+        return failed(error, diagonal, input, offset, dim1, dim2)
 
 
 def unfold(input, dimension, size, step):
@@ -1349,26 +1049,17 @@ def unfold(input, dimension, size, step):
             size = int_of(size, "unfold", "size", 3)
         if type(step) is not int:
             step = int_of(step, "unfold", "step", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unfold, input, dimension, size, step)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(unfold, input, dimension, size, step)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnfoldBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dimension = dimension
-        node.size = size
-        node.step = step
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnfoldBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dimension = dimension
+                node.size = size
+                node.step = step
         return view_of(
             input,
             _unfold_kernels[type(input_array)](input_array, dimension, size, step),
@@ -1376,10 +1067,7 @@ def unfold(input, dimension, size, step):
             (unfold, (dimension, size, step)),
         )
     except CALL_ERRORS as error:
-        raise explained(error, unfold, (unfold,), (input, dimension, size, step), {}) from None
-
-
-_as_strided_kernels = kernel_table("as_strided")
+        return failed(error, unfold, input, dimension, size, step)
 
 
 def as_strided(input, size, stride, storage_offset=None):
@@ -1393,28 +1081,19 @@ def as_strided(input, size, stride, storage_offset=None):
             stride = ints_of(stride, "as_strided", "stride", 3)
         if storage_offset is not None and type(storage_offset) is not int:
             storage_offset = index_of(storage_offset, "as_strided", "storage_offset", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, as_strided, input, size, stride, storage_offset)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(as_strided, input, size, stride, storage_offset)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AsStridedBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.self_stride = strides_of(input_array)
-        node.self_storage_offset = input.storage_offset()
-        node.size = size
-        node.stride = stride
-        node.storage_offset = storage_offset
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AsStridedBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.self_stride = strides_of(input_array)
+                node.self_storage_offset = input.storage_offset()
+                node.size = size
+                node.stride = stride
+                node.storage_offset = storage_offset
         return view_of(
             input,
             _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset),
@@ -1422,7 +1101,7 @@ def as_strided(input, size, stride, storage_offset=None):
             (as_strided, (size, stride, storage_offset)),
         )
     except CALL_ERRORS as error:
-        raise explained(error, as_strided, (as_strided,), (input, size, stride, storage_offset), {}) from None
+        return failed(error, as_strided, input, size, stride, storage_offset)
 
 
 def as_strided_(input, size, stride, storage_offset=None):
@@ -1436,36 +1115,27 @@ def as_strided_(input, size, stride, storage_offset=None):
             stride = ints_of(stride, "as_strided_", "stride", 3)
         if storage_offset is not None and type(storage_offset) is not int:
             storage_offset = index_of(storage_offset, "as_strided_", "storage_offset", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, as_strided_, input, size, stride, storage_offset)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(as_strided_, input, size, stride, storage_offset)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.AsStridedBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.self_stride = strides_of(input_array)
-        node.self_storage_offset = input.storage_offset()
-        node.size = size
-        node.stride = stride
-        node.storage_offset = storage_offset
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.AsStridedBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.self_stride = strides_of(input_array)
+                node.self_storage_offset = input.storage_offset()
+                node.size = size
+                node.stride = stride
+                node.storage_offset = storage_offset
         set_array(input, _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset))
+        mark_written(input)
+        if node is not None:
+            set_history(input, node)
+        return input
     except CALL_ERRORS as error:
-        raise explained(error, as_strided_, (as_strided_,), (input, size, stride, storage_offset), {}) from None
-    mark_written(input)
-    if node is not None:
-        set_history(input, node)
-    return input
+        return failed(error, as_strided_, input, size, stride, storage_offset)
 
 
 def flatten(input, start_dim=0, end_dim=-1):
@@ -1474,17 +1144,14 @@ def flatten(input, start_dim=0, end_dim=-1):
         return call(flatten, input, start_dim, end_dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(flatten, input, start_dim, end_dim)
+            raise NotATensor
         if type(start_dim) is not int:
             start_dim = int_of(start_dim, "flatten", "start_dim", 2)
         if type(end_dim) is not int:
             end_dim = int_of(end_dim, "flatten", "end_dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, flatten, input, start_dim, end_dim)
-    try:
         return composite_view.flatten(input, start_dim, end_dim)
     except CALL_ERRORS as error:
-        raise explained(error, flatten, (flatten,), (input, start_dim, end_dim), {}) from None
+        return failed(error, flatten, input, start_dim, end_dim)
 
 
 def unflatten(input, dim, sizes):
@@ -1493,20 +1160,14 @@ def unflatten(input, dim, sizes):
         return call(unflatten, input, dim, sizes)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(unflatten, input, dim, sizes)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "unflatten", "dim", 2)
         if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
             sizes = ints_of(sizes, "unflatten", "sizes", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unflatten, input, dim, sizes)
-    try:
         return composite_view.unflatten(input, dim, sizes)
     except CALL_ERRORS as error:
-        raise explained(error, unflatten, (unflatten,), (input, dim, sizes), {}) from None
-
-
-_view_as_real_kernels = kernel_table("view_as_real")
+        return failed(error, unflatten, input, dim, sizes)
 
 
 def view_as_real(input):
@@ -1515,24 +1176,15 @@ def view_as_real(input):
         return call(view_as_real, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(view_as_real, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ViewAsRealBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ViewAsRealBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-
-
-_view_as_complex_kernels = kernel_table("view_as_complex")
+    except CALL_ERRORS as error:
+        return failed(error, view_as_real, input)
 
 
 def view_as_complex(input):
@@ -1541,21 +1193,15 @@ def view_as_complex(input):
         return call(view_as_complex, input)
     try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(view_as_complex, input)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ViewAsComplexBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ViewAsComplexBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, view_as_complex, input)
 
 
 def real(input):
@@ -1576,9 +1222,6 @@ def imag(input):
     return composite_view.imag(input)
 
 
-__unsafe_view_kernels = kernel_table("_unsafe_view")
-
-
 def _unsafe_view(input, size):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
     if state.interceptors and intercepts(_unsafe_view, input):
@@ -1586,26 +1229,17 @@ def _unsafe_view(input, size):
     try:
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "_unsafe_view", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _unsafe_view, input, size)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_unsafe_view, input, size)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnsafeViewBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnsafeViewBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
         return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
     except CALL_ERRORS as error:
-        raise explained(error, _unsafe_view, (_unsafe_view,), (input, size), {}) from None
+        return failed(error, _unsafe_view, input, size)
 
 
 def contiguous(input, *, memory_format=contiguous_format):
@@ -1623,17 +1257,14 @@ def swapaxes(input, axis0, axis1):
         return call(swapaxes, input, axis0, axis1)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(swapaxes, input, axis0, axis1)
+            raise NotATensor
         if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
             axis0 = int_of(axis0, "swapaxes", "axis0", 2)
         if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
             axis1 = int_of(axis1, "swapaxes", "axis1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, swapaxes, input, axis0, axis1)
-    try:
         return input.transpose(axis0, axis1)
     except CALL_ERRORS as error:
-        raise explained(error, swapaxes, (swapaxes,), (input, axis0, axis1), {}) from None
+        return failed(error, swapaxes, input, axis0, axis1)
 
 
 def swapaxes_(input, axis0, axis1):
@@ -1642,14 +1273,14 @@ def swapaxes_(input, axis0, axis1):
         return call(swapaxes_, input, axis0, axis1)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(swapaxes_, input, axis0, axis1)
+            raise NotATensor
         if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
             axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
         if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
             axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, swapaxes_, input, axis0, axis1)
-    return input.transpose_(axis0, axis1)
+        return input.transpose_(axis0, axis1)
+    except CALL_ERRORS as error:
+        return failed(error, swapaxes_, input, axis0, axis1)
 
 
 def swapdims(input, dim0, dim1):
@@ -1658,17 +1289,14 @@ def swapdims(input, dim0, dim1):
         return call(swapdims, input, dim0, dim1)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(swapdims, input, dim0, dim1)
+            raise NotATensor
         if type(dim0) is not int:
             dim0 = int_of(dim0, "swapdims", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "swapdims", "dim1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, swapdims, input, dim0, dim1)
-    try:
         return input.transpose(dim0, dim1)
     except CALL_ERRORS as error:
-        raise explained(error, swapdims, (swapdims,), (input, dim0, dim1), {}) from None
+        return failed(error, swapdims, input, dim0, dim1)
 
 
 def swapdims_(input, dim0, dim1):
@@ -1677,14 +1305,14 @@ def swapdims_(input, dim0, dim1):
         return call(swapdims_, input, dim0, dim1)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(swapdims_, input, dim0, dim1)
+            raise NotATensor
         if type(dim0) is not int:
             dim0 = int_of(dim0, "swapdims_", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "swapdims_", "dim1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, swapdims_, input, dim0, dim1)
-    return input.transpose_(dim0, dim1)
+        return input.transpose_(dim0, dim1)
+    except CALL_ERRORS as error:
+        return failed(error, swapdims_, input, dim0, dim1)
 
 
 def adjoint(input):
@@ -1702,17 +1330,14 @@ def moveaxis_intlist(input, source, destination):
         return call(moveaxis_intlist, input, source, destination)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(moveaxis_intlist, input, source, destination)
+            raise NotATensor
         if type(source) is not tuple or source and type(source[0]) is not int:
             source = ints_of(source, "moveaxis", "source", 2)
         if type(destination) is not tuple or destination and type(destination[0]) is not int:
             destination = ints_of(destination, "moveaxis", "destination", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, moveaxis_intlist, input, source, destination)
-    try:
         return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
-        raise explained(error, moveaxis_intlist, (moveaxis_intlist,), (input, source, destination), {}) from None
+        return failed(error, moveaxis_intlist, input, source, destination)
 
 
 def moveaxis_int(input, source, destination):
@@ -1721,17 +1346,14 @@ def moveaxis_int(input, source, destination):
         return call(moveaxis_int, input, source, destination)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(moveaxis_int, input, source, destination)
+            raise NotATensor
         if type(source) is not int or not -(2**63) <= source < 2**63:
             source = int_of(source, "moveaxis", "source", 2)
         if type(destination) is not int or not -(2**63) <= destination < 2**63:
             destination = int_of(destination, "moveaxis", "destination", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, moveaxis_int, input, source, destination)
-    try:
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
-        raise explained(error, moveaxis_int, (moveaxis_int,), (input, source, destination), {}) from None
+        return failed(error, moveaxis_int, input, source, destination)
 
 
 def moveaxis(input, source, destination):
@@ -1739,13 +1361,10 @@ def moveaxis(input, source, destination):
     moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)
     moveaxis(input, source, destination)
     """
-    try:
-        if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
-            return moveaxis_intlist(input, source, destination)
-        if is_int(source) and is_int(destination):
-            return moveaxis_int(input, source, destination)
-    except CALL_ERRORS as error:
-        raise explained(error, moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {}) from None
+    if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
+        return moveaxis_intlist(input, source, destination)
+    if is_int(source) and is_int(destination):
+        return moveaxis_int(input, source, destination)
     return raise_no_overload(moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {})
 
 
@@ -1762,9 +1381,7 @@ def reshape_as(input, other):
     """reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
     if state.interceptors and intercepts(reshape_as, input, other):
         return call(reshape_as, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(reshape_as, input, other)
-    if not isinstance(other, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(reshape_as, input, other)
     return input.reshape(other._mt_array.shape)
 
@@ -1775,17 +1392,14 @@ def tensor_split_sections(input, sections, dim=0):
         return call(tensor_split_sections, input, sections, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(tensor_split_sections, input, sections, dim)
+            raise NotATensor
         if type(sections) is not int or not -(2**63) <= sections < 2**63:
             sections = index_of(sections, "tensor_split", "sections", 2)
         if type(dim) is not int:
             dim = int_of(dim, "tensor_split", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tensor_split_sections, input, sections, dim)
-    try:
         return composite_view.tensor_split_sections(input, sections, dim)
     except CALL_ERRORS as error:
-        raise explained(error, tensor_split_sections, (tensor_split_sections,), (input, sections, dim), {}) from None
+        return failed(error, tensor_split_sections, input, sections, dim)
 
 
 def tensor_split_indices(input, indices, dim=0):
@@ -1794,17 +1408,14 @@ def tensor_split_indices(input, indices, dim=0):
         return call(tensor_split_indices, input, indices, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(tensor_split_indices, input, indices, dim)
+            raise NotATensor
         if type(indices) is not tuple or indices and type(indices[0]) is not int:
             indices = ints_of(indices, "tensor_split", "indices", 2)
         if type(dim) is not int:
             dim = int_of(dim, "tensor_split", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tensor_split_indices, input, indices, dim)
-    try:
         return composite_view.tensor_split_indices(input, indices, dim)
     except CALL_ERRORS as error:
-        raise explained(error, tensor_split_indices, (tensor_split_indices,), (input, indices, dim), {}) from None
+        return failed(error, tensor_split_indices, input, indices, dim)
 
 
 def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim=0):
@@ -1812,24 +1423,13 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
     if state.interceptors and intercepts(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections):
         return call(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
-        if not isinstance(tensor_indices_or_sections, Tensor):
-            return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+        if not (isinstance(input, Tensor) and isinstance(tensor_indices_or_sections, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "tensor_split", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
-    try:
         return composite_view.tensor_split_tensor(input, tensor_indices_or_sections, dim)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            tensor_split_tensor_indices_or_sections,
-            (tensor_split_tensor_indices_or_sections,),
-            (input, tensor_indices_or_sections, dim),
-            {},
-        ) from None
+        return failed(error, tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
 
 
 def tensor_split(
@@ -1865,21 +1465,12 @@ def tensor_split(
             indices = _tensor_indices_or_sections
         else:
             tensor_indices_or_sections = _tensor_indices_or_sections
-    try:
-        if tensor_indices_or_sections is not ...:
-            return tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim)
-        if sections is not ...:
-            return tensor_split_sections(input, sections, dim)
-        if indices is not ...:
-            return tensor_split_indices(input, indices, dim)
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            tensor_split,
-            (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
-            (input, tensor_indices_or_sections, dim, sections, indices),
-            {},
-        ) from None
+    if tensor_indices_or_sections is not ...:
+        return tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim)
+    if sections is not ...:
+        return tensor_split_sections(input, sections, dim)
+    if indices is not ...:
+        return tensor_split_indices(input, indices, dim)
     return raise_no_overload(
         tensor_split,
         (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
@@ -1894,15 +1485,12 @@ def hsplit_int(input, sections):
         return call(hsplit_int, input, sections)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(hsplit_int, input, sections)
+            raise NotATensor
         if type(sections) is not int or not -(2**63) <= sections < 2**63:
             sections = int_of(sections, "hsplit", "sections", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hsplit_int, input, sections)
-    try:
         return composite_view.hsplit_sections(input, sections)
     except CALL_ERRORS as error:
-        raise explained(error, hsplit_int, (hsplit_int,), (input, sections), {}) from None
+        return failed(error, hsplit_int, input, sections)
 
 
 def hsplit_array(input, indices, *more_indices):
@@ -1911,17 +1499,14 @@ def hsplit_array(input, indices, *more_indices):
         return call(hsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(hsplit_array, input, indices, *more_indices)
+            raise NotATensor
         if type(indices) is int and SEPARATE_INTS:
-            indices = (indices,) + more_indices
+            indices, more_indices = (indices,) + more_indices, ()
         elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
             indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "hsplit", "indices", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, hsplit_array, input, indices, *more_indices)
-    try:
         return composite_view.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
-        raise explained(error, hsplit_array, (hsplit_array,), (input, indices), {}) from None
+        return failed(error, hsplit_array, input, indices, *more_indices)
 
 
 def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
@@ -1941,13 +1526,10 @@ def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
             sections = _sections
     elif is_index(indices):
         return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
-    try:
-        if sections is not ...:
-            return hsplit_int(input, sections)
-        if indices is not ...:
-            return hsplit_array(input, indices)
-    except CALL_ERRORS as error:
-        raise explained(error, hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {}) from None
+    if sections is not ...:
+        return hsplit_int(input, sections)
+    if indices is not ...:
+        return hsplit_array(input, indices)
     return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {})
 
 
@@ -1957,15 +1539,12 @@ def vsplit_int(input, sections):
         return call(vsplit_int, input, sections)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(vsplit_int, input, sections)
+            raise NotATensor
         if type(sections) is not int or not -(2**63) <= sections < 2**63:
             sections = int_of(sections, "vsplit", "sections", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, vsplit_int, input, sections)
-    try:
         return composite_view.vsplit_sections(input, sections)
     except CALL_ERRORS as error:
-        raise explained(error, vsplit_int, (vsplit_int,), (input, sections), {}) from None
+        return failed(error, vsplit_int, input, sections)
 
 
 def vsplit_array(input, indices, *more_indices):
@@ -1974,17 +1553,14 @@ def vsplit_array(input, indices, *more_indices):
         return call(vsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(vsplit_array, input, indices, *more_indices)
+            raise NotATensor
         if type(indices) is int and SEPARATE_INTS:
-            indices = (indices,) + more_indices
+            indices, more_indices = (indices,) + more_indices, ()
         elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
             indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "vsplit", "indices", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, vsplit_array, input, indices, *more_indices)
-    try:
         return composite_view.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
-        raise explained(error, vsplit_array, (vsplit_array,), (input, indices), {}) from None
+        return failed(error, vsplit_array, input, indices, *more_indices)
 
 
 def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
@@ -2004,13 +1580,10 @@ def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
             sections = _sections
     elif is_index(indices):
         return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
-    try:
-        if sections is not ...:
-            return vsplit_int(input, sections)
-        if indices is not ...:
-            return vsplit_array(input, indices)
-    except CALL_ERRORS as error:
-        raise explained(error, vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {}) from None
+    if sections is not ...:
+        return vsplit_int(input, sections)
+    if indices is not ...:
+        return vsplit_array(input, indices)
     return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {})
 
 
@@ -2020,15 +1593,12 @@ def dsplit_int(input, sections):
         return call(dsplit_int, input, sections)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(dsplit_int, input, sections)
+            raise NotATensor
         if type(sections) is not int or not -(2**63) <= sections < 2**63:
             sections = int_of(sections, "dsplit", "sections", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, dsplit_int, input, sections)
-    try:
         return composite_view.dsplit_sections(input, sections)
     except CALL_ERRORS as error:
-        raise explained(error, dsplit_int, (dsplit_int,), (input, sections), {}) from None
+        return failed(error, dsplit_int, input, sections)
 
 
 def dsplit_array(input, indices, *more_indices):
@@ -2037,17 +1607,14 @@ def dsplit_array(input, indices, *more_indices):
         return call(dsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(dsplit_array, input, indices, *more_indices)
+            raise NotATensor
         if type(indices) is int and SEPARATE_INTS:
-            indices = (indices,) + more_indices
+            indices, more_indices = (indices,) + more_indices, ()
         elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
             indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "dsplit", "indices", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, dsplit_array, input, indices, *more_indices)
-    try:
         return composite_view.dsplit_indices(input, indices)
     except CALL_ERRORS as error:
-        raise explained(error, dsplit_array, (dsplit_array,), (input, indices), {}) from None
+        return failed(error, dsplit_array, input, indices, *more_indices)
 
 
 def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
@@ -2067,13 +1634,10 @@ def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
             sections = _sections
     elif is_index(indices):
         return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
-    try:
-        if sections is not ...:
-            return dsplit_int(input, sections)
-        if indices is not ...:
-            return dsplit_array(input, indices)
-    except CALL_ERRORS as error:
-        raise explained(error, dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {}) from None
+    if sections is not ...:
+        return dsplit_int(input, sections)
+    if indices is not ...:
+        return dsplit_array(input, indices)
     return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})
 
 
@@ -2087,14 +1651,14 @@ def alias_copy(input, *, out=None):
         return raise_bad_argument(alias_copy, input, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.AliasBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.AliasBackward0_copy()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
     return ops.alias(input).clone(memory_format=contiguous_format)
@@ -2104,9 +1668,7 @@ def alias_copy_out(input, *, out):
     """alias_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(alias_copy_out, input, out):
         return call(alias_copy_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(alias_copy_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(alias_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("alias_copy", input, out)
@@ -2123,15 +1685,15 @@ def detach_copy(input, *, out=None):
         return raise_bad_argument(detach_copy, input, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = RefusingNode()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.op = "aten::detach_copy"
+        if (edge := edge or edge_of(input)) is not None:
+            node = RefusingNode()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
+            node.op = "aten::detach_copy"
     if node is not None:
         return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
     return ops.alias(input).clone(memory_format=contiguous_format)
@@ -2141,9 +1703,7 @@ def detach_copy_out(input, *, out):
     """detach_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(detach_copy_out, input, out):
         return call(detach_copy_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(detach_copy_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(detach_copy_out, input, out=out)
     refuse_unwritable("aten::detach_copy", (out,), input)
     result = composite_view.detach_copy_out(input, out=out)
@@ -2159,30 +1719,27 @@ def view_copy_default(input, size, *, out=None):
         return view_copy_default_out(input, size, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(view_copy_default, input, size, out=out)
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "view_copy", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, view_copy_default, input, size, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ViewBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-    if node is not None:
-        return recorded(
-            node, lambda input, size: ops.reshape(input, size).clone(memory_format=contiguous_format), input, size
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ViewBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+        if node is not None:
+            return recorded(
+                node, lambda input, size: ops.reshape(input, size).clone(memory_format=contiguous_format), input, size
+            )
         return ops.reshape(input, size).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, view_copy_default, (view_copy_default,), (input, size), {}) from None
+        return failed(error, view_copy_default, input, size, out=out)
 
 
 def view_copy_default_out(input, size, *, out):
@@ -2190,17 +1747,15 @@ def view_copy_default_out(input, size, *, out):
     if state.interceptors and intercepts(view_copy_default_out, input, out):
         return call(view_copy_default_out, input, size, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(view_copy_default_out, input, size, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(view_copy_default_out, input, size, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "view_copy", "size", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, view_copy_default_out, input, size, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("view_copy", input, out)
-    return composite_view.view_copy_out(input, size, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("view_copy", input, out)
+        return composite_view.view_copy_out(input, size, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, view_copy_default_out, input, size, out=out)
 
 
 def view_copy_dtype(input, dtype, *, out=None):
@@ -2211,12 +1766,12 @@ def view_copy_dtype(input, dtype, *, out=None):
         return view_copy_dtype_out(input, dtype, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(view_copy_dtype, input, dtype, out=out)
+            raise NotATensor
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "view_copy", "dtype", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, view_copy_dtype, input, dtype, out=out)
-    return input.view(dtype).clone(memory_format=contiguous_format)
+        return input.view(dtype).clone(memory_format=contiguous_format)
+    except CALL_ERRORS as error:
+        return failed(error, view_copy_dtype, input, dtype, out=out)
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
@@ -2234,15 +1789,10 @@ def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
             dtype = _size
         else:
             size = _size
-    try:
-        if size is not ...:
-            return view_copy_default(input, size, out=out)
-        if dtype is not ...:
-            return view_copy_dtype(input, dtype, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out}
-        ) from None
+    if size is not ...:
+        return view_copy_default(input, size, out=out)
+    if dtype is not ...:
+        return view_copy_dtype(input, dtype, out=out)
     return raise_no_overload(view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out})
 
 
@@ -2251,17 +1801,15 @@ def view_copy_dtype_out(input, dtype, *, out):
     if state.interceptors and intercepts(view_copy_dtype_out, input, out):
         return call(view_copy_dtype_out, input, dtype, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "view_copy", "dtype", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, view_copy_dtype_out, input, dtype, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("view_copy", input, out)
-    return composite_view.view_copy_dtype_out(input, dtype, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("view_copy", input, out)
+        return composite_view.view_copy_dtype_out(input, dtype, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, view_copy_dtype_out, input, dtype, out=out)
 
 
 def transpose_copy(input, dim0, dim1, *, out=None):
@@ -2272,37 +1820,34 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         return transpose_copy_out(input, dim0, dim1, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(transpose_copy, input, dim0, dim1, out=out)
+            raise NotATensor
         if type(dim0) is not int:
             dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, transpose_copy, input, dim0, dim1, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.TransposeBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim0 = dim0
-        node.dim1 = dim1
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, dim0, dim1: ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format),
-            input,
-            dim0,
-            dim1,
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.TransposeBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim0 = dim0
+                node.dim1 = dim1
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, dim0, dim1: ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format),
+                input,
+                dim0,
+                dim1,
+            )
         return ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, transpose_copy, (transpose_copy,), (input, dim0, dim1), {}) from None
+        return failed(error, transpose_copy, input, dim0, dim1, out=out)
 
 
 def transpose_copy_out(input, dim0, dim1, *, out):
@@ -2310,19 +1855,17 @@ def transpose_copy_out(input, dim0, dim1, *, out):
     if state.interceptors and intercepts(transpose_copy_out, input, out):
         return call(transpose_copy_out, input, dim0, dim1, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim0) is not int:
             dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, transpose_copy_out, input, dim0, dim1, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("transpose_copy", input, out)
-    return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("transpose_copy", input, out)
+        return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, transpose_copy_out, input, dim0, dim1, out=out)
 
 
 def t_copy(input, *, out=None):
@@ -2335,14 +1878,14 @@ def t_copy(input, *, out=None):
         return raise_bad_argument(t_copy, input, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.TBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.TBackward0_copy()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, lambda input: ops.t(input).clone(memory_format=contiguous_format), input)
     return ops.t(input).clone(memory_format=contiguous_format)
@@ -2352,9 +1895,7 @@ def t_copy_out(input, *, out):
     """t_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(t_copy_out, input, out):
         return call(t_copy_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(t_copy_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(t_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("t_copy", input, out)
@@ -2369,30 +1910,27 @@ def permute_copy(input, dims, *, out=None):
         return permute_copy_out(input, dims, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(permute_copy, input, dims, out=out)
+            raise NotATensor
         if type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = ints_of(dims, "permute_copy", "dims", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, permute_copy, input, dims, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.PermuteBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dims = dims
-    if node is not None:
-        return recorded(
-            node, lambda input, dims: ops.permute(input, dims).clone(memory_format=contiguous_format), input, dims
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.PermuteBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dims = dims
+        if node is not None:
+            return recorded(
+                node, lambda input, dims: ops.permute(input, dims).clone(memory_format=contiguous_format), input, dims
+            )
         return ops.permute(input, dims).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, permute_copy, (permute_copy,), (input, dims), {}) from None
+        return failed(error, permute_copy, input, dims, out=out)
 
 
 def permute_copy_out(input, dims, *, out):
@@ -2400,17 +1938,15 @@ def permute_copy_out(input, dims, *, out):
     if state.interceptors and intercepts(permute_copy_out, input, out):
         return call(permute_copy_out, input, dims, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(permute_copy_out, input, dims, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(permute_copy_out, input, dims, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = ints_of(dims, "permute_copy", "dims", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, permute_copy_out, input, dims, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("permute_copy", input, out)
-    return composite_view.permute_copy_out(input, dims, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("permute_copy", input, out)
+        return composite_view.permute_copy_out(input, dims, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, permute_copy_out, input, dims, out=out)
 
 
 def expand_copy(input, size, *, implicit=False, out=None):
@@ -2421,35 +1957,34 @@ def expand_copy(input, size, *, implicit=False, out=None):
         return expand_copy_out(input, size, implicit=implicit, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(expand_copy, input, size, implicit=implicit, out=out)
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "expand_copy", "size", 2)
         if implicit is not False and implicit is not True:
             implicit = bool_of(implicit, "expand_copy", "implicit")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, expand_copy, input, size, implicit=implicit, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.ExpandBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, size, implicit: input.expand(size, implicit=implicit).clone(memory_format=contiguous_format),
-            input,
-            size,
-            implicit,
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.ExpandBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, size, implicit: input.expand(size, implicit=implicit).clone(
+                    memory_format=contiguous_format
+                ),
+                input,
+                size,
+                implicit,
+            )
         return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, expand_copy, (expand_copy,), (input, size), {}) from None
+        return failed(error, expand_copy, input, size, implicit=implicit, out=out)
 
 
 def expand_copy_out(input, size, *, implicit=False, out):
@@ -2457,19 +1992,17 @@ def expand_copy_out(input, size, *, implicit=False, out):
     if state.interceptors and intercepts(expand_copy_out, input, out):
         return call(expand_copy_out, input, size, implicit=implicit, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "expand_copy", "size", 2)
         if implicit is not False and implicit is not True:
             implicit = bool_of(implicit, "expand_copy", "implicit")
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, expand_copy_out, input, size, implicit=implicit, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("expand_copy", input, out)
-    return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("expand_copy", input, out)
+        return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, expand_copy_out, input, size, implicit=implicit, out=out)
 
 
 def squeeze_copy_default(input, *, out=None):
@@ -2482,15 +2015,15 @@ def squeeze_copy_default(input, *, out=None):
         return raise_bad_argument(squeeze_copy_default, input, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.SqueezeBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.SqueezeBackward0_copy()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
+            node.self_shape = input.shape
     if node is not None:
         return recorded(node, lambda input: ops.squeeze(input).clone(memory_format=contiguous_format), input)
     return ops.squeeze(input).clone(memory_format=contiguous_format)
@@ -2500,9 +2033,7 @@ def squeeze_copy_default_out(input, *, out):
     """squeeze_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze_copy_default_out, input, out):
         return call(squeeze_copy_default_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_default_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(squeeze_copy_default_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("squeeze_copy", input, out)
@@ -2517,31 +2048,28 @@ def squeeze_copy_dim(input, dim, *, out=None):
         return squeeze_copy_dim_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(squeeze_copy_dim, input, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "squeeze_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze_copy_dim, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SqueezeBackward1_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dim = dim
-    if node is not None:
-        return recorded(
-            node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SqueezeBackward1_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dim = dim
+        if node is not None:
+            return recorded(
+                node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
+            )
         return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, squeeze_copy_dim, (squeeze_copy_dim,), (input, dim), {}) from None
+        return failed(error, squeeze_copy_dim, input, dim, out=out)
 
 
 def squeeze_copy_dim_out(input, dim, *, out):
@@ -2549,17 +2077,15 @@ def squeeze_copy_dim_out(input, dim, *, out):
     if state.interceptors and intercepts(squeeze_copy_dim_out, input, out):
         return call(squeeze_copy_dim_out, input, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "squeeze_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze_copy_dim_out, input, dim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("squeeze_copy", input, out)
-    return composite_view.squeeze_copy_out(input, dim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("squeeze_copy", input, out)
+        return composite_view.squeeze_copy_out(input, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, squeeze_copy_dim_out, input, dim, out=out)
 
 
 def squeeze_copy_dims(input, dim, *, out=None):
@@ -2570,31 +2096,28 @@ def squeeze_copy_dims(input, dim, *, out=None):
         return squeeze_copy_dims_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(squeeze_copy_dims, input, dim, out=out)
+            raise NotATensor
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "squeeze_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze_copy_dims, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SqueezeBackward2_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dim = dim
-    if node is not None:
-        return recorded(
-            node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SqueezeBackward2_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dim = dim
+        if node is not None:
+            return recorded(
+                node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
+            )
         return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, squeeze_copy_dims, (squeeze_copy_dims,), (input, dim), {}) from None
+        return failed(error, squeeze_copy_dims, input, dim, out=out)
 
 
 def squeeze_copy(input, dim=..., *, out=None, axis=None):
@@ -2606,17 +2129,12 @@ def squeeze_copy(input, dim=..., *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    try:
-        if is_int(dim):
-            return squeeze_copy_dim(input, dim, out=out)
-        if isinstance(dim, (tuple, list)):
-            return squeeze_copy_dims(input, dim, out=out)
-        if dim is ...:
-            return squeeze_copy_default(input, out=out)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), (input, dim), {"out": out}
-        ) from None
+    if is_int(dim):
+        return squeeze_copy_dim(input, dim, out=out)
+    if isinstance(dim, (tuple, list)):
+        return squeeze_copy_dims(input, dim, out=out)
+    if dim is ...:
+        return squeeze_copy_default(input, out=out)
     return raise_no_overload(
         squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), (input, dim), {"out": out}
     )
@@ -2627,17 +2145,15 @@ def squeeze_copy_dims_out(input, dim, *, out):
     if state.interceptors and intercepts(squeeze_copy_dims_out, input, out):
         return call(squeeze_copy_dims_out, input, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "squeeze_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, squeeze_copy_dims_out, input, dim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("squeeze_copy", input, out)
-    return composite_view.squeeze_copy_out(input, dim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("squeeze_copy", input, out)
+        return composite_view.squeeze_copy_out(input, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, squeeze_copy_dims_out, input, dim, out=out)
 
 
 def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
@@ -2652,30 +2168,27 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         return unsqueeze_copy_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(unsqueeze_copy, input, dim, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "unsqueeze_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsqueeze_copy, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnsqueezeBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-    if node is not None:
-        return recorded(
-            node, lambda input, dim: ops.unsqueeze(input, dim).clone(memory_format=contiguous_format), input, dim
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnsqueezeBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+        if node is not None:
+            return recorded(
+                node, lambda input, dim: ops.unsqueeze(input, dim).clone(memory_format=contiguous_format), input, dim
+            )
         return ops.unsqueeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, unsqueeze_copy, (unsqueeze_copy,), (input, dim), {}) from None
+        return failed(error, unsqueeze_copy, input, dim, out=out)
 
 
 def unsqueeze_copy_out(input, dim, *, out):
@@ -2683,17 +2196,15 @@ def unsqueeze_copy_out(input, dim, *, out):
     if state.interceptors and intercepts(unsqueeze_copy_out, input, out):
         return call(unsqueeze_copy_out, input, dim, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "unsqueeze_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unsqueeze_copy_out, input, dim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("unsqueeze_copy", input, out)
-    return composite_view.unsqueeze_copy_out(input, dim, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("unsqueeze_copy", input, out)
+        return composite_view.unsqueeze_copy_out(input, dim, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, unsqueeze_copy_out, input, dim, out=out)
 
 
 def select_copy(input, dim, index, *, out=None):
@@ -2704,40 +2215,37 @@ def select_copy(input, dim, index, *, out=None):
         return select_copy_out(input, dim, index, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(select_copy, input, dim, index, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "select_copy", "dim", 2)
         if type(index) is not int or not -(2**63) <= index < 2**63:
             index = index_of(index, "select_copy", "index", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, select_copy, input, dim, index, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SelectBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dim = dim
-        node.index = index
-    if node is not None:
-        result = recorded(
-            node,
-            lambda input, dim, index: ops.select(input, dim, index).clone(memory_format=contiguous_format),
-            input,
-            dim,
-            index,
-        )
-        refuse_complex("select_copy", input)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SelectBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dim = dim
+                node.index = index
+        if node is not None:
+            result = recorded(
+                node,
+                lambda input, dim, index: ops.select(input, dim, index).clone(memory_format=contiguous_format),
+                input,
+                dim,
+                index,
+            )
+            refuse_complex("select_copy", input)
+            return result
         return ops.select(input, dim, index).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, select_copy, (select_copy,), (input, dim, index), {}) from None
+        return failed(error, select_copy, input, dim, index, out=out)
 
 
 def select_copy_out(input, dim, index, *, out):
@@ -2745,19 +2253,17 @@ def select_copy_out(input, dim, index, *, out):
     if state.interceptors and intercepts(select_copy_out, input, out):
         return call(select_copy_out, input, dim, index, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(select_copy_out, input, dim, index, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(select_copy_out, input, dim, index, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "select_copy", "dim", 2)
         if type(index) is not int or not -(2**63) <= index < 2**63:
             index = index_of(index, "select_copy", "index", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, select_copy_out, input, dim, index, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("select_copy", input, out)
-    return composite_view.select_copy_out(input, dim, index, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("select_copy", input, out)
+        return composite_view.select_copy_out(input, dim, index, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, select_copy_out, input, dim, index, out=out)
 
 
 def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
@@ -2770,7 +2276,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         return slice_copy_out(input, dim, start, end, step, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(slice_copy, input, dim, start, end, step, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "slice_copy", "dim", 2)
         if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
@@ -2779,31 +2285,28 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
             end = index_of(end, "slice_copy", "end", 4)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = index_of(step, "slice_copy", "step", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, slice_copy, input, dim, start, end, step, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SliceBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dim = dim
-        node.start = start
-        node.end = end
-        node.step = step
-    if node is not None:
-        result = recorded(node, composite_view.slice_copy, input, dim, start, end, step)
-        refuse_complex("slice_copy", input)
-        return result
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SliceBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dim = dim
+                node.start = start
+                node.end = end
+                node.step = step
+        if node is not None:
+            result = recorded(node, composite_view.slice_copy, input, dim, start, end, step)
+            refuse_complex("slice_copy", input)
+            return result
         return composite_view.slice_copy(input, dim, start, end, step)
     except CALL_ERRORS as error:
-        raise explained(error, slice_copy, (slice_copy,), (input, dim, start, end, step), {}) from None
+        return failed(error, slice_copy, input, dim, start, end, step, out=out)
 
 
 def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
@@ -2811,10 +2314,8 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
     if state.interceptors and intercepts(slice_copy_out, input, out):
         return call(slice_copy_out, input, dim, start, end, step, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "slice_copy", "dim", 2)
         if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
@@ -2823,11 +2324,11 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
             end = index_of(end, "slice_copy", "end", 4)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = index_of(step, "slice_copy", "step", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, slice_copy_out, input, dim, start, end, step, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("slice_copy", input, out)
-    return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("slice_copy", input, out)
+        return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, slice_copy_out, input, dim, start, end, step, out=out)
 
 
 def narrow_copy(input, dim, start, length, *, out=None):
@@ -2838,35 +2339,32 @@ def narrow_copy(input, dim, start, length, *, out=None):
         return narrow_copy_out(input, dim, start, length, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(narrow_copy, input, dim, start, length, out=out)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "narrow_copy", "dim", 2)
         if type(start) is not int or not -(2**63) <= start < 2**63:
             start = index_of(start, "narrow_copy", "start", 3)
         if type(length) is not int or not -(2**63) <= length < 2**63:
             length = index_of(length, "narrow_copy", "length", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, narrow_copy, input, dim, start, length, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.NarrowCopyBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dim = dim
-        node.start = start
-        node.length = length
-    if node is not None:
-        return recorded(node, composite_view.narrow_copy, input, dim, start, length)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.NarrowCopyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dim = dim
+                node.start = start
+                node.length = length
+        if node is not None:
+            return recorded(node, composite_view.narrow_copy, input, dim, start, length)
         return composite_view.narrow_copy(input, dim, start, length)
     except CALL_ERRORS as error:
-        raise explained(error, narrow_copy, (narrow_copy,), (input, dim, start, length), {}) from None
+        return failed(error, narrow_copy, input, dim, start, length, out=out)
 
 
 def narrow_copy_out(input, dim, start, length, *, out):
@@ -2874,21 +2372,19 @@ def narrow_copy_out(input, dim, start, length, *, out):
     if state.interceptors and intercepts(narrow_copy_out, input, out):
         return call(narrow_copy_out, input, dim, start, length, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "narrow_copy", "dim", 2)
         if type(start) is not int or not -(2**63) <= start < 2**63:
             start = index_of(start, "narrow_copy", "start", 3)
         if type(length) is not int or not -(2**63) <= length < 2**63:
             length = index_of(length, "narrow_copy", "length", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, narrow_copy_out, input, dim, start, length, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("narrow_copy", input, out)
-    return composite_view.narrow_copy_out(input, dim, start, length, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("narrow_copy", input, out)
+        return composite_view.narrow_copy_out(input, dim, start, length, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, narrow_copy_out, input, dim, start, length, out=out)
 
 
 def split_copy(input, split_size, dim=0, *, axis=None):
@@ -2899,32 +2395,29 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         return call(split_copy, input, split_size, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(split_copy, input, split_size, dim)
+            raise NotATensor
         if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
             split_size = index_of(split_size, "split_copy", "split_size", 2)
         if type(dim) is not int:
             dim = int_of(dim, "split_copy", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, split_copy, input, split_size, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SplitBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.split_size = split_size
-        node.dim = dim
-    if node is not None:
-        return recorded(node, composite_view.split_copy, input, split_size, dim)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SplitBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.split_size = split_size
+                node.dim = dim
+        if node is not None:
+            return recorded(node, composite_view.split_copy, input, split_size, dim)
         return composite_view.split_copy(input, split_size, dim)
     except CALL_ERRORS as error:
-        raise explained(error, split_copy, (split_copy,), (input, split_size, dim), {}) from None
+        return failed(error, split_copy, input, split_size, dim)
 
 
 def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
@@ -2935,32 +2428,29 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         return call(split_with_sizes_copy, input, split_sizes, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(split_with_sizes_copy, input, split_sizes, dim)
+            raise NotATensor
         if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
             split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
         if type(dim) is not int:
             dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, split_with_sizes_copy, input, split_sizes, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SplitWithSizesBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.split_sizes = split_sizes
-        node.dim = dim
-    if node is not None:
-        return recorded(node, composite_view.split_with_sizes_copy, input, split_sizes, dim)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SplitWithSizesBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.split_sizes = split_sizes
+                node.dim = dim
+        if node is not None:
+            return recorded(node, composite_view.split_with_sizes_copy, input, split_sizes, dim)
         return composite_view.split_with_sizes_copy(input, split_sizes, dim)
     except CALL_ERRORS as error:
-        raise explained(error, split_with_sizes_copy, (split_with_sizes_copy,), (input, split_sizes, dim), {}) from None
+        return failed(error, split_with_sizes_copy, input, split_sizes, dim)
 
 
 def unbind_copy(input, dim=0, *, axis=None):
@@ -2971,29 +2461,26 @@ def unbind_copy(input, dim=0, *, axis=None):
         return call(unbind_copy, input, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(unbind_copy, input, dim)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "unbind_copy", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unbind_copy, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnbindBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dim = dim
-    if node is not None:
-        return recorded(node, composite_view.unbind_copy, input, dim)
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnbindBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dim = dim
+        if node is not None:
+            return recorded(node, composite_view.unbind_copy, input, dim)
         return composite_view.unbind_copy(input, dim)
     except CALL_ERRORS as error:
-        raise explained(error, unbind_copy, (unbind_copy,), (input, dim), {}) from None
+        return failed(error, unbind_copy, input, dim)
 
 
 def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
@@ -3004,44 +2491,41 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         return diagonal_copy_out(input, offset, dim1, dim2, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(diagonal_copy, input, offset, dim1, dim2, out=out)
+            raise NotATensor
         if type(offset) is not int or not -(2**63) <= offset < 2**63:
             offset = int_of(offset, "diagonal_copy", "offset", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diagonal_copy, input, offset, dim1, dim2, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.DiagonalBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.offset = offset
-        node.dim1 = dim1
-        node.dim2 = dim2
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, offset, dim1, dim2: ops.diagonal(input, offset, dim1, dim2).clone(
-                memory_format=contiguous_format
-            ),
-            input,
-            offset,
-            dim1,
-            dim2,
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.DiagonalBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.offset = offset
+                node.dim1 = dim1
+                node.dim2 = dim2
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, offset, dim1, dim2: ops.diagonal(input, offset, dim1, dim2).clone(
+                    memory_format=contiguous_format
+                ),
+                input,
+                offset,
+                dim1,
+                dim2,
+            )
         return ops.diagonal(input, offset, dim1, dim2).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, diagonal_copy, (diagonal_copy,), (input, offset, dim1, dim2), {}) from None
+        return failed(error, diagonal_copy, input, offset, dim1, dim2, out=out)
 
 
 def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
@@ -3049,21 +2533,19 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
     if state.interceptors and intercepts(diagonal_copy_out, input, out):
         return call(diagonal_copy_out, input, offset, dim1, dim2, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(offset) is not int or not -(2**63) <= offset < 2**63:
             offset = int_of(offset, "diagonal_copy", "offset", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diagonal_copy_out, input, offset, dim1, dim2, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("diagonal_copy", input, out)
-    return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("diagonal_copy", input, out)
+        return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, diagonal_copy_out, input, offset, dim1, dim2, out=out)
 
 
 def unfold_copy(input, dimension, size, step, *, out=None):
@@ -3074,44 +2556,41 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         return unfold_copy_out(input, dimension, size, step, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(unfold_copy, input, dimension, size, step, out=out)
+            raise NotATensor
         if type(dimension) is not int:
             dimension = int_of(dimension, "unfold_copy", "dimension", 2)
         if type(size) is not int or not -(2**63) <= size < 2**63:
             size = int_of(size, "unfold_copy", "size", 3)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = int_of(step, "unfold_copy", "step", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unfold_copy, input, dimension, size, step, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.UnfoldBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.dimension = dimension
-        node.size = size
-        node.step = step
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, dimension, size, step: ops.unfold(input, dimension, size, step).clone(
-                memory_format=contiguous_format
-            ),
-            input,
-            dimension,
-            size,
-            step,
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.UnfoldBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.dimension = dimension
+                node.size = size
+                node.step = step
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, dimension, size, step: ops.unfold(input, dimension, size, step).clone(
+                    memory_format=contiguous_format
+                ),
+                input,
+                dimension,
+                size,
+                step,
+            )
         return ops.unfold(input, dimension, size, step).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, unfold_copy, (unfold_copy,), (input, dimension, size, step), {}) from None
+        return failed(error, unfold_copy, input, dimension, size, step, out=out)
 
 
 def unfold_copy_out(input, dimension, size, step, *, out):
@@ -3119,21 +2598,19 @@ def unfold_copy_out(input, dimension, size, step, *, out):
     if state.interceptors and intercepts(unfold_copy_out, input, out):
         return call(unfold_copy_out, input, dimension, size, step, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(dimension) is not int:
             dimension = int_of(dimension, "unfold_copy", "dimension", 2)
         if type(size) is not int or not -(2**63) <= size < 2**63:
             size = int_of(size, "unfold_copy", "size", 3)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = int_of(step, "unfold_copy", "step", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, unfold_copy_out, input, dimension, size, step, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("unfold_copy", input, out)
-    return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("unfold_copy", input, out)
+        return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, unfold_copy_out, input, dimension, size, step, out=out)
 
 
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
@@ -3144,46 +2621,43 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         return as_strided_copy_out(input, size, stride, storage_offset, out=out)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(as_strided_copy, input, size, stride, storage_offset, out=out)
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "as_strided_copy", "size", 2)
         if type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = ints_of(stride, "as_strided_copy", "stride", 3)
         if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
             storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, as_strided_copy, input, size, stride, storage_offset, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AsStridedBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input.shape
-        node.self_stride = input.stride()
-        node.self_storage_offset = input.storage_offset()
-        node.size = size
-        node.stride = stride
-        node.storage_offset = storage_offset
-    if node is not None:
-        return recorded(
-            node,
-            lambda input, size, stride, storage_offset: ops.as_strided(input, size, stride, storage_offset).clone(
-                memory_format=contiguous_format
-            ),
-            input,
-            size,
-            stride,
-            storage_offset,
-        )
-    try:
+        node = None
+        if (
+            (edge := input._mt_edge) is not None
+            and (state.grad_everywhere or thread.grad_enabled)
+            and not (state.interceptors and looks_inside(input))
+        ):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AsStridedBackward0_copy()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input.shape
+                node.self_stride = input.stride()
+                node.self_storage_offset = input.storage_offset()
+                node.size = size
+                node.stride = stride
+                node.storage_offset = storage_offset
+        if node is not None:
+            return recorded(
+                node,
+                lambda input, size, stride, storage_offset: ops.as_strided(input, size, stride, storage_offset).clone(
+                    memory_format=contiguous_format
+                ),
+                input,
+                size,
+                stride,
+                storage_offset,
+            )
         return ops.as_strided(input, size, stride, storage_offset).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        raise explained(error, as_strided_copy, (as_strided_copy,), (input, size, stride, storage_offset), {}) from None
+        return failed(error, as_strided_copy, input, size, stride, storage_offset, out=out)
 
 
 def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
@@ -3191,21 +2665,19 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
     if state.interceptors and intercepts(as_strided_copy_out, input, out):
         return call(as_strided_copy_out, input, size, stride, storage_offset, out=out)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
-        if not isinstance(out, Tensor):
-            return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
+        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
+            raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "as_strided_copy", "size", 2)
         if type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = ints_of(stride, "as_strided_copy", "stride", 3)
         if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
             storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, as_strided_copy_out, input, size, stride, storage_offset, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("as_strided_copy", input, out)
-    return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("as_strided_copy", input, out)
+        return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
+    except CALL_ERRORS as error:
+        return failed(error, as_strided_copy_out, input, size, stride, storage_offset, out=out)
 
 
 def view_as_real_copy(input, *, out=None):
@@ -3218,14 +2690,14 @@ def view_as_real_copy(input, *, out=None):
         return raise_bad_argument(view_as_real_copy, input, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.ViewAsRealBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.ViewAsRealBackward0_copy()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, lambda input: ops.view_as_real(input).clone(memory_format=contiguous_format), input)
     return ops.view_as_real(input).clone(memory_format=contiguous_format)
@@ -3235,9 +2707,7 @@ def view_as_real_copy_out(input, *, out):
     """view_as_real_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(view_as_real_copy_out, input, out):
         return call(view_as_real_copy_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_as_real_copy_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(view_as_real_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_as_real_copy", input, out)
@@ -3254,14 +2724,14 @@ def view_as_complex_copy(input, *, out=None):
         return raise_bad_argument(view_as_complex_copy, input, out=out)
     node = None
     if (
-        input._mt_edge is not None
+        (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
-        node = nodes.ViewAsComplexBackward0_copy()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
+        if (edge := edge or edge_of(input)) is not None:
+            node = nodes.ViewAsComplexBackward0_copy()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, lambda input: ops.view_as_complex(input).clone(memory_format=contiguous_format), input)
     return ops.view_as_complex(input).clone(memory_format=contiguous_format)
@@ -3271,16 +2741,11 @@ def view_as_complex_copy_out(input, *, out):
     """view_as_complex_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(view_as_complex_copy_out, input, out):
         return call(view_as_complex_copy_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(view_as_complex_copy_out, input, out=out)
-    if not isinstance(out, Tensor):
+    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(view_as_complex_copy_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("view_as_complex_copy", input, out)
     return composite_view.view_as_complex_copy_out(input, out=out)
-
-
-_select_scatter_kernels = kernel_table("select_scatter")
 
 
 def select_scatter(input, src, dim, index):
@@ -3292,34 +2757,25 @@ def select_scatter(input, src, dim, index):
             dim = int_of(dim, "select_scatter", "dim", 3)
         if type(index) is not int or not -(2**63) <= index < 2**63:
             index = index_of(index, "select_scatter", "index", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, select_scatter, input, src, dim, index)
-    try:
         input_array = input._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(select_scatter, input, src, dim, index)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.SelectScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.src_shape = src_array.shape
-            node.dim = dim
-            node.index = index
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.SelectScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.src_shape = src_array.shape
+                node.dim = dim
+                node.index = index
         result = wrap(_select_scatter_kernels[type(input_array)](input_array, src_array, dim, index), node)
+        if node is not None:
+            refuse_complex("select_scatter", input, src)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, select_scatter, (select_scatter,), (input, src, dim, index), {}) from None
-    if node is not None:
-        refuse_complex("select_scatter", input, src)
-    return result
-
-
-_slice_scatter_kernels = kernel_table("slice_scatter")
+        return failed(error, select_scatter, input, src, dim, index)
 
 
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
@@ -3339,33 +2795,27 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
             end = index_of(end, "slice_scatter", "end", 5)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = index_of(step, "slice_scatter", "step", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, slice_scatter, input, src, dim, start, end, step, out=out)
-    try:
         input_array = input._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(slice_scatter, input, src, dim, start, end, step, out=out)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.SliceScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.src_shape = src_array.shape
-            node.dim = dim
-            node.start = start
-            node.end = end
-            node.step = step
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.SliceScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.src_shape = src_array.shape
+                node.dim = dim
+                node.start = start
+                node.end = end
+                node.step = step
         result = wrap(_slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step), node)
+        if node is not None:
+            refuse_complex("slice_scatter", input, src)
+        return result
     except CALL_ERRORS as error:
-        raise explained(error, slice_scatter, (slice_scatter,), (input, src, dim, start, end, step), {}) from None
-    if node is not None:
-        refuse_complex("slice_scatter", input, src)
-    return result
+        return failed(error, slice_scatter, input, src, dim, start, end, step, out=out)
 
 
 def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
@@ -3381,29 +2831,18 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
             end = index_of(end, "slice_scatter", "end", 5)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = index_of(step, "slice_scatter", "step", 6)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, slice_scatter_out, input, src, dim, start, end, step, out=out)
-    try:
         input_array = input._mt_array
         src_array = src._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(slice_scatter_out, input, src, dim, start, end, step, out=out)
-    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("slice_scatter", input, src, out)
-    try:
+        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("slice_scatter", input, src, out)
         adopt_result(
             out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
         )
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(
-            error, slice_scatter_out, (slice_scatter_out,), (input, src, dim, start, end, step), {}
-        ) from None
-    mark_written(out)
-    return out
-
-
-_diagonal_scatter_kernels = kernel_table("diagonal_scatter")
+        return failed(error, slice_scatter_out, input, src, dim, start, end, step, out=out)
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
@@ -3417,32 +2856,23 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
             dim1 = int_of(dim1, "diagonal_scatter", "dim1", 4)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diagonal_scatter", "dim2", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, diagonal_scatter, input, src, offset, dim1, dim2)
-    try:
         input_array = input._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(diagonal_scatter, input, src, offset, dim1, dim2)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.DiagonalScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.src_shape = src_array.shape
-            node.offset = offset
-            node.dim1 = dim1
-            node.dim2 = dim2
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.DiagonalScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.src_shape = src_array.shape
+                node.offset = offset
+                node.dim1 = dim1
+                node.dim2 = dim2
         return wrap(_diagonal_scatter_kernels[type(input_array)](input_array, src_array, offset, dim1, dim2), node)
     except CALL_ERRORS as error:
-        raise explained(error, diagonal_scatter, (diagonal_scatter,), (input, src, offset, dim1, dim2), {}) from None
-
-
-_as_strided_scatter_kernels = kernel_table("as_strided_scatter")
+        return failed(error, diagonal_scatter, input, src, offset, dim1, dim2)
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
@@ -3456,38 +2886,27 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
             stride = ints_of(stride, "as_strided_scatter", "stride", 4)
         if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
             storage_offset = index_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, as_strided_scatter, input, src, size, stride, storage_offset)
-    try:
         input_array = input._mt_array
         src_array = src._mt_array
-    except AttributeError:
-        return raise_bad_argument(as_strided_scatter, input, src, size, stride, storage_offset)
-    node = None
-    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._mt_edge or edge_of(input)
-        src_edge = src._mt_edge or edge_of(src)
-        if input_edge is not None or src_edge is not None:
-            node = nodes.AsStridedScatterBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, src_edge or None)
-            node.self_shape = input_array.shape
-            node.self_stride = strides_of(input_array)
-            node.self_storage_offset = input.storage_offset()
-            node.size = size
-            node.stride = stride
-            node.storage_offset = storage_offset
-    try:
+        node = None
+        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+            input_edge = input._mt_edge or edge_of(input)
+            src_edge = src._mt_edge or edge_of(src)
+            if input_edge is not None or src_edge is not None:
+                node = nodes.AsStridedScatterBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (input_edge or None, src_edge or None)
+                node.self_shape = input_array.shape
+                node.self_stride = strides_of(input_array)
+                node.self_storage_offset = input.storage_offset()
+                node.size = size
+                node.stride = stride
+                node.storage_offset = storage_offset
         return wrap(
             _as_strided_scatter_kernels[type(input_array)](input_array, src_array, size, stride, storage_offset), node
         )
     except CALL_ERRORS as error:
-        raise explained(
-            error, as_strided_scatter, (as_strided_scatter,), (input, src, size, stride, storage_offset), {}
-        ) from None
-
-
-__add_batch_dim_kernels = kernel_table("_add_batch_dim")
+        return failed(error, as_strided_scatter, input, src, size, stride, storage_offset)
 
 
 def _add_batch_dim(input, batch_dim, level):
@@ -3499,31 +2918,19 @@ def _add_batch_dim(input, batch_dim, level):
             batch_dim = int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
         if type(level) is not int or not -(2**63) <= level < 2**63:
             level = int_of(level, "_add_batch_dim", "level", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _add_batch_dim, input, batch_dim, level)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_add_batch_dim, input, batch_dim, level)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.AddBatchDimBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.level = level
-        node.self_shape = input_array.shape
-        node.batch_dim = batch_dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.AddBatchDimBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.level = level
+                node.self_shape = input_array.shape
+                node.batch_dim = batch_dim
         return wrap(__add_batch_dim_kernels[type(input_array)](input_array, batch_dim, level), node)
     except CALL_ERRORS as error:
-        raise explained(error, _add_batch_dim, (_add_batch_dim,), (input, batch_dim, level), {}) from None
-
-
-__spread_over_level_kernels = kernel_table("_spread_over_level")
+        return failed(error, _add_batch_dim, input, batch_dim, level)
 
 
 def _spread_over_level(input, level):
@@ -3533,28 +2940,16 @@ def _spread_over_level(input, level):
     try:
         if type(level) is not int or not -(2**63) <= level < 2**63:
             level = int_of(level, "_spread_over_level", "level", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _spread_over_level, input, level)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_spread_over_level, input, level)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SpreadOverLevelBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SpreadOverLevelBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
         return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
     except CALL_ERRORS as error:
-        raise explained(error, _spread_over_level, (_spread_over_level,), (input, level), {}) from None
-
-
-__remove_batch_dim_kernels = kernel_table("_remove_batch_dim")
+        return failed(error, _spread_over_level, input, level)
 
 
 def _remove_batch_dim(input, level, batch_size, out_dim):
@@ -3568,26 +2963,15 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
             batch_size = index_of(batch_size, "_remove_batch_dim", "batch_size", 3)
         if type(out_dim) is not int:
             out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, _remove_batch_dim, input, level, batch_size, out_dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(_remove_batch_dim, input, level, batch_size, out_dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.RemoveBatchDimBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.out_dim = out_dim
-        node.level = level
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.RemoveBatchDimBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.out_dim = out_dim
+                node.level = level
         return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)
     except CALL_ERRORS as error:
-        raise explained(
-            error, _remove_batch_dim, (_remove_batch_dim,), (input, level, batch_size, out_dim), {}
-        ) from None
+        return failed(error, _remove_batch_dim, input, level, batch_size, out_dim)

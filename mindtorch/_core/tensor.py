@@ -596,6 +596,30 @@ class WrappedNumber:
 _NUMBER_TYPES = frozenset((int, float, bool, complex))
 
 
+class NotATensor(AttributeError):
+    """Something else stands where a call needs a tensor."""
+
+    def __init__(self) -> None:
+        super().__init__("not a tensor", name="_mt_array")
+
+
+def lacks_array(error: BaseException) -> bool:
+    """Whether an error came up where the array of a tensor was asked for."""
+    return isinstance(error, AttributeError) and error.name == "_mt_array"
+
+
+def operand_of(value: Any) -> "Tensor | WrappedNumber":
+    """The operand that a value stands for; `NotATensor` for a value that is neither a tensor nor a number."""
+    if type(value) in _NUMBER_TYPES:  # here as well, as calls cost more than lines
+        operand = _new(WrappedNumber)
+        operand._mt_array = value
+        return operand
+    other = as_operand(value)
+    if other is None:
+        raise NotATensor
+    return other
+
+
 def as_operand(value: Any) -> "Tensor | WrappedNumber | None":
     """The operand that a value stands for; None for a value that is neither a tensor nor a number."""
     if type(value) in _NUMBER_TYPES:

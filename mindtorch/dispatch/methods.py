@@ -2,15 +2,16 @@
 
 Note [Callers]: the functions of an op find each other, and what raises their errors, by global names. Methods have a
 copy of the module's namespace in which the functions of their ops are methods, too: what a method hands to
-`raise_bad_argument`, `explained` or `call` is the method itself. So whoever has to know asks the function, and a call
+`raise_bad_argument`, `failed` or `call` is the method itself. So whoever has to know asks the function, and a call
 pays nothing for that.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
+from mindtorch._core.tensor import NotATensor, lacks_array
 from mindtorch.dispatch.shown_signature import ShownSignature
 
 # Whether generated code takes the ints of a list one by one: `x.permute(1, 0)`, but not `permute(x, 1, 0)`.
@@ -40,8 +41,22 @@ def as_operator(function: FunctionType, reject: Callable = not_implemented) -> F
     A function with keyword-only parameters has a form without them, `mul_operator`: such defaults take longer to find.
     """
     ends = dict.fromkeys(("raise_bad_argument", "raise_no_overload"), reject)
+    ends |= {name: _end(end, reject) for name, end in function.__globals__.items() if name in _ENDS}
     form = function.__globals__.get(f"{function.__name__}_operator", function)
     return _namespace(function, _OPERATOR, ends).own(function, form)
+
+
+_ENDS = frozenset(("failed", "failed_or_number_first"))  # of calls inside of which an error came up
+
+
+@cache
+def _end(end: Callable, reject: Callable) -> Callable:
+    """Such an end for an operator, which rejects what is no tensor."""
+
+    def end_of_operator(error: Exception, function: Callable, *args: Any, **kwargs: Any) -> Any:
+        return (reject if lacks_array(error) else partial(end, error))(function, *args, **kwargs)
+
+    return end_of_operator
 
 
 def as_method(function: FunctionType) -> FunctionType:
@@ -94,8 +109,14 @@ class Namespace:
         copied.__doc__ = function.__doc__
         vars(copied).update(vars(function), caller=self.caller)
         if self.caller == _METHOD and _writes_to_out(function):
-            return partial(self.names["raise_bad_argument"], copied)  # methods take none
+            return partial(_without_out, self.names, copied)
         return copied
+
+
+def _without_out(names: Mapping[str, Any], function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """The end of a method that was given `out`: methods take none. A module has what its own functions end with."""
+    end = names.get("raise_bad_argument") or partial(names["failed"], NotATensor())
+    return end(function, *args, **kwargs)
 
 
 def _base_of(function: Any) -> str:

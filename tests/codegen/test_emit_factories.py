@@ -33,12 +33,16 @@ def test_factory(tmp_path):
                 return flagged(zeros_out(size, *more_size, out=out), requires_grad)
             try:
                 if type(size) is int:
-                    size = (size,) + more_size
+                    size, more_size = (size,) + more_size, ()
                 elif more_size or type(size) is not tuple:
                     size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
                 dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
-            except ARGUMENT_ERRORS as error:
-                raise refused(
+                result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+                if requires_grad:
+                    result.requires_grad = True
+                return result
+            except CALL_ERRORS as error:
+                return failed(
                     error,
                     zeros,
                     size,
@@ -50,13 +54,6 @@ def test_factory(tmp_path):
                     out=out,
                     requires_grad=requires_grad,
                 )
-            try:
-                result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
-            except CALL_ERRORS as error:
-                raise explained(error, zeros, (zeros,), (size,), {}) from None
-            if requires_grad:
-                result.requires_grad = True
-            return result
         ''')
     assert definition(files, "generated/ops/factory.py", "zeros_out") == expected('''
         def zeros_out(size, *more_size, out):
@@ -65,25 +62,19 @@ def test_factory(tmp_path):
                 return call(zeros_out, size, *more_size, out=out)
             try:
                 if type(size) is int:
-                    size = (size,) + more_size
+                    size, more_size = (size,) + more_size, ()
                 elif more_size or type(size) is not tuple:
                     size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, zeros_out, size, *more_size, out=out)
-            try:
                 out_array = out._mt_array
-            except AttributeError:
-                return raise_bad_argument(zeros_out, size, *more_size, out=out)
-            if out._mt_edge is not None:
-                refuse_unwritable("aten::zeros", (out,))
-            try:
+                if out._mt_edge is not None:
+                    refuse_unwritable("aten::zeros", (out,))
                 adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+                mark_written(out)
+                if out._mt_edge is not None:
+                    record_refusal("aten::zeros", (out,))
+                return out
             except CALL_ERRORS as error:
-                raise explained(error, zeros_out, (zeros_out,), (size,), {}) from None
-            mark_written(out)
-            if out._mt_edge is not None:
-                record_refusal("aten::zeros", (out,))
-            return out
+                return failed(error, zeros_out, size, *more_size, out=out)
         ''')
 
 
@@ -141,11 +132,17 @@ def test_factory_with_a_generator(tmp_path):
                 if layout is not None or device is not None or pin_memory is not False:
                     check_options(layout, device, pin_memory, "rand")
                 if type(size) is int:
-                    size = (size,) + more_size
+                    size, more_size = (size,) + more_size, ()
                 elif more_size or type(size) is not tuple:
                     size = separate_ints_of(size, more_size, True, "rand", "size", 1)
-            except ARGUMENT_ERRORS as error:
-                raise refused(
+                result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+                if pin_memory:
+                    result = pinned_result(result)
+                if requires_grad:
+                    result.requires_grad = True
+                return result
+            except CALL_ERRORS as error:
+                return failed(
                     error,
                     rand,
                     size,
@@ -157,15 +154,6 @@ def test_factory_with_a_generator(tmp_path):
                     pin_memory=pin_memory,
                     requires_grad=requires_grad,
                 )
-            try:
-                result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-            except CALL_ERRORS as error:
-                raise explained(error, rand, (rand,), (size,), {}) from None
-            if pin_memory:
-                result = pinned_result(result)
-            if requires_grad:
-                result.requires_grad = True
-            return result
         ''')
 
 
@@ -184,12 +172,9 @@ def test_result_that_is_no_tensor(tmp_path):
                 return call(sparse_dim, input)
             try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(sparse_dim, input)
-            try:
                 return _sparse_dim_kernels[type(input_array)](input_array)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
+            except CALL_ERRORS as error:
+                return failed(error, sparse_dim, input)
         ''')
 
 
@@ -230,9 +215,7 @@ def test_composite(tmp_path):
             """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
             if state.interceptors and intercepts(square_out, input, out):
                 return call(square_out, input, out=out)
-            if not isinstance(input, Tensor):
-                return raise_bad_argument(square_out, input, out=out)
-            if not isinstance(out, Tensor):
+            if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
                 return raise_bad_argument(square_out, input, out=out)
             if input._mt_edge is not None or out._mt_edge is not None:
                 refuse_grad("square", input, out)

@@ -33,29 +33,25 @@ def test_a_tensor_and_a_number(tmp_path):
                 return call(mul, input, other, out=out)
             if out is not None:
                 return mul_out(input, other, out=out)
-            if type(other) is not Tensor:
-                operand = as_operand(other)
-                if operand is None:
-                    return raise_bad_argument(mul, input, other, out=out)
-                other = operand
             try:
+                if type(other) is not Tensor:
+                    other = operand_of(other)
                 input_array = input._mt_array
-            except AttributeError:
-                return number_first(mul, raise_bad_argument, input, other, out=out)
-            other_array = other._mt_array
-            node = None
-            if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._mt_edge or edge_of(input)
-                other_edge = other._mt_edge or edge_of(other)
-                if input_edge is not None or other_edge is not None:
-                    node = nodes.MulBackward0()
-                    node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge or None, other_edge or None)
-                    node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
-            try:
+                other_array = other._mt_array
+                node = None
+                if (input._mt_edge is not None or other._mt_edge is not None) and (
+                    state.grad_everywhere or thread.grad_enabled
+                ):
+                    input_edge = input._mt_edge or edge_of(input)
+                    other_edge = other._mt_edge or edge_of(other)
+                    if input_edge is not None or other_edge is not None:
+                        node = nodes.MulBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (input_edge or None, other_edge or None)
+                        node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
                 return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
             except CALL_ERRORS as error:
-                raise explained(error, mul, (mul,), (input, other), {}) from None
+                return failed_or_number_first(error, mul, input, other, out=out)
         ''')
 
 
@@ -83,12 +79,9 @@ def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
                     tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                     return tensor
             kind = common_kind(input, other)
-            try:
-                return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
-            except CALL_ERRORS as error:
-                raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
+            return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
     """)
-    assert indent(part.rstrip() + "\n", "    ") in text
+    assert indent(part.rstrip() + "\n", " " * 8) in text
 
 
 def test_kinds_of_operands_and_a_saved_result(tmp_path):
@@ -113,25 +106,24 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
             try:
                 input_array = input._mt_array
                 exponent_array = exponent._mt_array
-            except AttributeError:
-                return raise_bad_argument(pow, input, exponent)
-            node = None
-            if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._mt_edge or edge_of(input)
-                exponent_edge = exponent._mt_edge or edge_of(exponent)
-                if input_edge is not None or exponent_edge is not None:
-                    node = nodes.PowBackward0()
-                    node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge or None, exponent_edge or None)
-                    node.kept = (save(exponent) if input_edge else None, save(input))
-            kind = common_kind(input, exponent)
-            try:
+                node = None
+                if (input._mt_edge is not None or exponent._mt_edge is not None) and (
+                    state.grad_everywhere or thread.grad_enabled
+                ):
+                    input_edge = input._mt_edge or edge_of(input)
+                    exponent_edge = exponent._mt_edge or edge_of(exponent)
+                    if input_edge is not None or exponent_edge is not None:
+                        node = nodes.PowBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (input_edge or None, exponent_edge or None)
+                        node.kept = (save(exponent) if input_edge else None, save(input))
+                kind = common_kind(input, exponent)
                 result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            if node is not None:
-                node.kept += (save_output(node, result),)
-            return result
+                if node is not None:
+                    node.kept += (save_output(node, result),)
+                return result
+            except CALL_ERRORS as error:
+                return failed(error, pow, input, exponent)
         ''')
     assert definition(files, "generated/nodes/pointwise.py", "PowBackward0") == expected("""
         class PowBackward0(Node):
@@ -168,13 +160,10 @@ def test_the_kind_of_one_operand(tmp_path):
                 return call(floor, input)
             try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(floor, input)
-            kind = input._mt_kind or kind_of(input)
-            try:
+                kind = input._mt_kind or kind_of(input)
                 return wrap(_floor_kernels[kind or type(input_array)](input_array), None, kind)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
+            except CALL_ERRORS as error:
+                return failed(error, floor, input)
         ''')
 
 
@@ -200,34 +189,30 @@ def test_in_place(tmp_path):
             """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
             if state.interceptors and intercepts(mul_, input, other):
                 return call(mul_, input, other)
-            if type(other) is not Tensor:
-                operand = as_operand(other)
-                if operand is None:
-                    return raise_bad_argument(mul_, input, other)
-                other = operand
             try:
+                if type(other) is not Tensor:
+                    other = operand_of(other)
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(mul_, input, other)
-            other_array = other._mt_array
-            node = None
-            if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._mt_edge or edge_of(input)
-                other_edge = other._mt_edge or edge_of(other)
-                if input_edge is not None or other_edge is not None:
-                    check_inplace(input)
-                    node = nodes.MulBackward0()
-                    node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge or None, other_edge or None)
-                    node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
-            try:
+                other_array = other._mt_array
+                node = None
+                if (input._mt_edge is not None or other._mt_edge is not None) and (
+                    state.grad_everywhere or thread.grad_enabled
+                ):
+                    input_edge = input._mt_edge or edge_of(input)
+                    other_edge = other._mt_edge or edge_of(other)
+                    if input_edge is not None or other_edge is not None:
+                        check_inplace(input)
+                        node = nodes.MulBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (input_edge or None, other_edge or None)
+                        node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
                 _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+                mark_written(input)
+                if node is not None:
+                    rebase(input, node)
+                return input
             except CALL_ERRORS as error:
-                raise explained(error, mul_, (mul_,), (input, other), {}) from None
-            mark_written(input)
-            if node is not None:
-                rebase(input, node)
-            return input
+                return failed(error, mul_, input, other)
         ''')
 
 
@@ -252,27 +237,21 @@ def test_in_place_with_a_saved_result(tmp_path):
                 return call(exp_, input)
             try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(exp_, input)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                check_inplace(input)
-                node = nodes.ExpBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        check_inplace(input)
+                        node = nodes.ExpBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
                 _exp_kernels[type(input_array)](input_array, out=input_array)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            mark_written(input)
-            if node is not None:
-                rebase(input, node)
-                node.kept = (save_output(node, input),)
-            return input
+                mark_written(input)
+                if node is not None:
+                    rebase(input, node)
+                    node.kept = (save_output(node, input),)
+                return input
+            except CALL_ERRORS as error:
+                return failed(error, exp_, input)
         ''')
 
 
@@ -298,16 +277,13 @@ def test_out(tmp_path):
             try:
                 input_array = input._mt_array
                 out_array = out._mt_array
-            except AttributeError:
-                return raise_bad_argument(exp_out, input, out=out)
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("exp", input, out)
-            try:
+                if input._mt_edge is not None or out._mt_edge is not None:
+                    refuse_grad("exp", input, out)
                 adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            mark_written(out)
-            return out
+                mark_written(out)
+                return out
+            except CALL_ERRORS as error:
+                return failed(error, exp_out, input, out=out)
         ''')
 
 
@@ -334,24 +310,18 @@ def test_saved_result(tmp_path):
                 return exp_out(input, out=out)
             try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(exp, input, out=out)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                node = nodes.ExpBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        node = nodes.ExpBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
                 result = wrap(_exp_kernels[type(input_array)](input_array), node)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            if node is not None:
-                node.kept = (save_output(node, result),)
-            return result
+                if node is not None:
+                    node.kept = (save_output(node, result),)
+                return result
+            except CALL_ERRORS as error:
+                return failed(error, exp, input, out=out)
         ''')
 
 
@@ -382,35 +352,29 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                     padding = sized_ints_of(padding, "scale", "padding")
                 if step is not None and (type(step) is not int or not -(2**63) <= step < 2**63):
                     step = int_of(step, "scale", "step")
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, scale, input, weight, factor, padding=padding, step=step)
-            try:
                 input_array = input._mt_array
                 weight_array = None if weight is None else weight._mt_array
-            except AttributeError:
-                return raise_bad_argument(scale, input, weight, factor, padding=padding, step=step)
-            node = None
-            if (
-                (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (step is None)
-            ):
-                input_edge = input._mt_edge or edge_of(input)
-                weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-                if input_edge is not None or weight_edge is not None:
-                    node = nodes.ScaleBackward0()
-                    node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge or None, weight_edge or None)
-                    node.factor = factor
-                    node.weight_shape = None if weight is None else weight_array.shape
-                    node.kept = (
-                        save(input) if weight_edge else None,
-                        save(weight) if input_edge and weight is not None else None,
-                    )
-            try:
+                node = None
+                if (
+                    (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
+                    and (state.grad_everywhere or thread.grad_enabled)
+                    and (step is None)
+                ):
+                    input_edge = input._mt_edge or edge_of(input)
+                    weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+                    if input_edge is not None or weight_edge is not None:
+                        node = nodes.ScaleBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (input_edge or None, weight_edge or None)
+                        node.factor = factor
+                        node.weight_shape = None if weight is None else weight_array.shape
+                        node.kept = (
+                            save(input) if weight_edge else None,
+                            save(weight) if input_edge and weight is not None else None,
+                        )
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
             except CALL_ERRORS as error:
-                raise explained(error, scale, (scale,), (input, weight, factor), {"padding": padding, "step": step}) from None
+                return failed(error, scale, input, weight, factor, padding=padding, step=step)
         ''')
 
 
@@ -447,32 +411,23 @@ def test_several_named_results(tmp_path):
                     dim = int_of(dim, "max", "dim", 2)
                 if keepdim is not False and keepdim is not True:
                     keepdim = bool_of(keepdim, "max", "keepdim", 3)
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, max, input, dim, keepdim, out=out)
-            try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(max, input, dim, keepdim, out=out)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                node = nodes.MaxBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-                node.dim = dim
-                node.self_shape = input_array.shape
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        node = nodes.MaxBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
+                        node.dim = dim
+                        node.self_shape = input_array.shape
                 values_array, indices_array = _max_kernels[type(input_array)](input_array, dim, keepdim)
+                values = wrap(values_array, node)
+                indices = wrap(indices_array)
+                if node is not None:
+                    node.kept = (save(indices),)
+                return return_types.max((values, indices))
             except CALL_ERRORS as error:
-                raise explained(error, max, (max,), (input, dim, keepdim), {}) from None
-            values = wrap(values_array, node)
-            indices = wrap(indices_array)
-            if node is not None:
-                node.kept = (save(indices),)
-            return return_types.max((values, indices))
+                return failed(error, max, input, dim, keepdim, out=out)
         ''')
     assert definition(files, "generated/ops/reduction.py", "max_out") == expected('''
         def max_out(input, dim, keepdim=False, *, out):
@@ -485,23 +440,17 @@ def test_several_named_results(tmp_path):
                 if keepdim is not False and keepdim is not True:
                     keepdim = bool_of(keepdim, "max", "keepdim", 3)
                 if type(out) is not list and not isinstance(out, (list, tuple)):
-                    return raise_bad_argument(max_out, input, dim, keepdim, out=out)
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, max_out, input, dim, keepdim, out=out)
-            try:
+                    raise NotATensor
                 input_array = input._mt_array
                 out_arrays = tuple([tensor._mt_array for tensor in out])
-            except (AttributeError, TypeError):
-                return raise_bad_argument(max_out, input, dim, keepdim, out=out)
-            refuse_grad("max", input, *out)
-            try:
+                refuse_grad("max", input, *out)
                 arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+                for tensor, tensor_array in zip(out, arrays):
+                    adopt_result(tensor, tensor_array)
+                    mark_written(tensor)
+                return return_types.max_out(out)
             except CALL_ERRORS as error:
-                raise explained(error, max_out, (max_out,), (input, dim, keepdim), {}) from None
-            for tensor, tensor_array in zip(out, arrays):
-                adopt_result(tensor, tensor_array)
-                mark_written(tensor)
-            return return_types.max_out(out)
+                return failed(error, max_out, input, dim, keepdim, out=out)
         ''')
     assert definition(files, "generated/return_types.py", "max") == expected('''
         class max(NamedResult):
@@ -530,28 +479,27 @@ def test_results_that_may_be_missing(tmp_path):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
             if state.interceptors and intercepts(norm_grads, input, other):
                 return call(norm_grads, input, other, output_mask)
-            if len(output_mask) != 2:
-                raise wrong_length(output_mask, 2)
             try:
+                if len(output_mask) != 2:
+                    raise wrong_length(output_mask, 2)
                 input_array = input._mt_array
                 other_array = other._mt_array
-            except AttributeError:
-                return raise_bad_argument(norm_grads, input, other, output_mask)
-            node = None
-            if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._mt_edge or edge_of(input)
-                other_edge = other._mt_edge or edge_of(other)
-                if input_edge is not None or other_edge is not None:
-                    node = nodes.NormGradsBackward0()
-                    node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge or None, other_edge or None)
-            try:
+                node = None
+                if (input._mt_edge is not None or other._mt_edge is not None) and (
+                    state.grad_everywhere or thread.grad_enabled
+                ):
+                    input_edge = input._mt_edge or edge_of(input)
+                    other_edge = other._mt_edge or edge_of(other)
+                    if input_edge is not None or other_edge is not None:
+                        node = nodes.NormGradsBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (input_edge or None, other_edge or None)
                 result0_array, result1_array = _norm_grads_kernels[type(input_array)](input_array, other_array, output_mask)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            result0 = wrap_output(result0_array, node, 0)
-            result1 = wrap_output(result1_array, node, 1)
-            return result0, result1
+                result0 = wrap_output(result0_array, node, 0)
+                result1 = wrap_output(result1_array, node, 1)
+                return result0, result1
+            except CALL_ERRORS as error:
+                return failed(error, norm_grads, input, other, output_mask)
         ''')
 
 
@@ -576,30 +524,24 @@ def test_a_list_of_tensors(tmp_path):
                 return call(cat, tensors, dim)
             try:
                 if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-                    return raise_bad_argument(cat, tensors, dim)
+                    raise NotATensor
                 if not tensors:
                     raise empty_tensor_list("cat")
                 if type(dim) is not int:
                     dim = int_of(dim, "cat", "dim", 2)
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, cat, tensors, dim)
-            try:
                 tensors_arrays = [tensor._mt_array for tensor in tensors]
-            except (AttributeError, TypeError):
-                return raise_bad_argument(cat, tensors, dim)
-            node = None
-            if state.grad_everywhere or thread.grad_enabled:
-                tensors_edges = edges_of(tensors)
-                if tensors_edges:
-                    node = nodes.CatBackward0()
-                    node.sequence_nr = next_sequence_nr()
-                    node.next_edges = tensors_edges
-                    node.tensors_shapes = [tensor.shape for tensor in tensors]
-                    node.dim = dim
-            try:
+                node = None
+                if state.grad_everywhere or thread.grad_enabled:
+                    tensors_edges = edges_of(tensors)
+                    if tensors_edges:
+                        node = nodes.CatBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = tensors_edges
+                        node.tensors_shapes = [tensor.shape for tensor in tensors]
+                        node.dim = dim
                 return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
             except CALL_ERRORS as error:
-                raise explained(error, cat, (cat,), (tensors, dim), {}) from None
+                return failed(error, cat, tensors, dim)
         ''')
 
 
@@ -620,27 +562,21 @@ def test_a_list_of_optional_tensors(tmp_path):
             """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
             if state.interceptors and intercepts(index, input, indices):
                 return call(index, input, indices)
-            if type(indices) is not list and not isinstance(indices, (list, tuple)):
-                return raise_bad_argument(index, input, indices)
             try:
+                if type(indices) is not list and not isinstance(indices, (list, tuple)):
+                    raise NotATensor
                 input_array = input._mt_array
                 indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
-            except (AttributeError, TypeError):
-                return raise_bad_argument(index, input, indices)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                node = nodes.IndexBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        node = nodes.IndexBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
+                        node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
                 return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
+            except CALL_ERRORS as error:
+                return failed(error, index, input, indices)
         ''')
 
 

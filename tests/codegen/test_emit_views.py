@@ -25,29 +25,20 @@ def test_view_with_separate_ints(tmp_path):
                 return call(view, input, size, *more_size)
             try:
                 if type(size) is int:
-                    size = (size,) + more_size
+                    size, more_size = (size,) + more_size, ()
                 elif more_size or type(size) is not tuple:
                     size = separate_ints_of(size, more_size, True, "view", "size", 2)
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, view, input, size, *more_size)
-            try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(view, input, size, *more_size)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                node = nodes.ViewBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-                node.self_shape = input_array.shape
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        node = nodes.ViewBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
+                        node.self_shape = input_array.shape
                 return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
             except CALL_ERRORS as error:
-                raise explained(error, view, (view,), (input, size), {}) from None
+                return failed(error, view, input, size, *more_size)
         ''')
 
 
@@ -73,26 +64,20 @@ def test_in_place_view(tmp_path):
                 return call(t_, input)
             try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(t_, input)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                check_inplace(input)
-                node = nodes.TBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        check_inplace(input)
+                        node = nodes.TBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
                 set_array(input, _t_kernels[type(input_array)](input_array))
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            mark_written(input)
-            if node is not None:
-                set_history(input, node)
-            return input
+                mark_written(input)
+                if node is not None:
+                    set_history(input, node)
+                return input
+            except CALL_ERRORS as error:
+                return failed(error, t_, input)
         ''')
 
 
@@ -119,26 +104,17 @@ def test_several_views(tmp_path):
             try:
                 if type(dim) is not int:
                     dim = int_of(dim, "unbind", "dim", 2)
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, unbind, input, dim)
-            try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(unbind, input, dim)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                node = nodes.UnbindBackward0()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-                node.dim = dim
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        node = nodes.UnbindBackward0()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
+                        node.dim = dim
                 return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
             except CALL_ERRORS as error:
-                raise explained(error, unbind, (unbind,), (input, dim), {}) from None
+                return failed(error, unbind, input, dim)
         ''')
 
 
@@ -159,9 +135,9 @@ def test_detach(tmp_path):
                 return call(detach, input)
             try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(detach, input)
-            return twin_of(input, _detach_kernels[type(input_array)](input_array))
+                return twin_of(input, _detach_kernels[type(input_array)](input_array))
+            except CALL_ERRORS as error:
+                return failed(error, detach, input)
         ''')
     assert definition(files, "generated/ops/view.py", "detach_") == expected('''
         def detach_(input):
@@ -196,29 +172,20 @@ def test_op_that_only_writes(tmp_path):
                     to = float_of(to, "uniform_", "to", 3)
                 if generator is not None:
                     generator = generator_of(generator, "uniform_", "generator")
-            except ARGUMENT_ERRORS as error:
-                raise refused(error, uniform_, input, from_, to, generator=generator)
-            try:
                 input_array = input._mt_array
-            except AttributeError:
-                return raise_bad_argument(uniform_, input, from_, to, generator=generator)
-            node = None
-            if (
-                input._mt_edge is not None
-                and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input)) is not None
-            ):
-                check_inplace(input)
-                node = RefusingNode()
-                node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge or None,)
-                node.op = "aten::uniform_"
-            try:
+                node = None
+                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                    if (edge := edge or edge_of(input)) is not None:
+                        check_inplace(input)
+                        node = RefusingNode()
+                        node.sequence_nr = next_sequence_nr()
+                        node.next_edges = (edge or None,)
+                        node.op = "aten::uniform_"
                 _uniform__kernels[type(input_array)](input_array, from_, to, generator)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            mark_written(input)
-            if node is not None:
-                rebase(input, node)
-            return input
+                mark_written(input)
+                if node is not None:
+                    rebase(input, node)
+                return input
+            except CALL_ERRORS as error:
+                return failed(error, uniform_, input, from_, to, generator=generator)
         ''')

@@ -158,25 +158,24 @@ def test_generated_code(tmp_path):
     text = definition(files, "generated/ops/pointwise.py", "f")
     checks = expected("""
         check_writable("f", "running", running)
-            if seen is not None:
-                check_writable("f", "seen", seen)
-            check_writable("f", "more", *more)
-            node = None
+                if seen is not None:
+                    check_writable("f", "seen", seen)
+                check_writable("f", "more", *more)
+                node = None
     """)
     end = expected("""
         node.kept = (save(input),)
-            try:
                 result = wrap(_f_kernels[type(input_array)](input_array, running_array, seen_array, more_arrays), node)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
-            mark_written(running)
-            if seen is not None:
-                mark_written(seen)
-            for tensor in more:
-                mark_written(tensor)
-            if node is not None:
-                node.kept += (save(running),)
-            return result
+                mark_written(running)
+                if seen is not None:
+                    mark_written(seen)
+                for tensor in more:
+                    mark_written(tensor)
+                if node is not None:
+                    node.kept += (save(running),)
+                return result
+            except CALL_ERRORS as error:
+                return failed(error, f, input, running, seen, more)
     """)
     assert checks in text and text.endswith(end)
     assert 'saved = ("self", "running")' in definition(files, "generated/nodes/pointwise.py", "FBackward0")

@@ -38,7 +38,7 @@ def test_headings_with_underscores_are_code(page):
 
 @pytest.mark.parametrize(
     ("first_line", "file"),
-    [("_mul_kernels", "generated/ops/arithmetic.py"), ("class MulBackward0", "generated/nodes/arithmetic.py")],
+    [("def mul", "generated/ops/arithmetic.py"), ("class MulBackward0", "generated/nodes/arithmetic.py")],
 )
 def test_internals_quote_generated_code(first_line, file):
     page = (ROOT / "docs/internals.md").read_text(encoding="utf-8")

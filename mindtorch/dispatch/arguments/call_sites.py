@@ -46,8 +46,10 @@ def _calling_frame(frame: FrameType) -> FrameType | None:
 
 
 def _are_of_one_op(caller: FrameType, frame: FrameType) -> bool:
-    """Whether two generated functions run for the same op; all that an op has is in one module."""
-    return caller.f_globals is frame.f_globals and _base_of(caller) == _base_of(frame)
+    """Whether two generated functions run for the same op; all that an op has is in one module. It may have several
+    dictionaries of names: those of methods, operators, and of what runs in a `__torch_dispatch__`."""
+    module = frame.f_globals.get("__name__")
+    return caller.f_globals.get("__name__") == module and _base_of(caller) == _base_of(frame)
 
 
 def _is_of_dispatch(frame: FrameType) -> bool:

@@ -12,7 +12,7 @@ from mindtorch._core.dtype import dtype
 from mindtorch._core.generator import Generator
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
-from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand
+from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, lacks_array
 from mindtorch._support import errors
 from mindtorch.dispatch.arguments.errors import element_error, missing_argument, refusal, unpacking_overflow
 from mindtorch.dispatch.arguments.given import as_given, without_defaults
@@ -234,19 +234,37 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """The end of a call with an argument that isn't a tensor: its `__torch_function__` takes over, or a TypeError."""
     overriders = overriding_arguments((*args, *kwargs.values()))
     if overriders:
-        args, kwargs = without_defaults(function, args, kwargs)
-        begin_with(overriders)
-        return handle_torch_function(function, overriders, args, kwargs)
+        return _overridden(function, overriders, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
     error = _refusal_of(function, [entry], args, kwargs)
     raise error or TypeError(f"{entry.base}(): the arguments are of no backend") from None
 
 
-def number_first(function: Callable, reject: Callable, input: Any, *args: Any, **kwargs: Any) -> Any:
-    """The end of a call whose first argument is no tensor: `mul(2, x)` takes a number for one, the rest is refused."""
-    if isinstance(input, Tensor) or type(input) is WrappedNumber or (operand := as_operand(input)) is None:
-        return reject(function, input, *args, **kwargs)
-    return function(operand, *args, **kwargs)
+def _overridden(function: Callable, overriders: list[Any], args: tuple, kwargs: dict) -> Any:
+    """The call as the `__torch_function__` of arguments that are no tensors has it."""
+    args, kwargs = without_defaults(function, args, kwargs)
+    begin_with(overriders)
+    return handle_torch_function(function, overriders, args, kwargs)
+
+
+def failed(error: Exception, function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """The end of a call inside of which an error came up: torch's, if the arguments were wrong, or else that one."""
+    overriders = overriding_arguments((*args, *kwargs.values()))
+    if overriders and lacks_array(error):
+        return _overridden(function, overriders, args, kwargs)
+    found = error if overriders else _explained(error, function, args, kwargs)
+    if found is error:
+        raise error
+    raise found from None
+
+
+def failed_or_number_first(error: Exception, function: Callable, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same where the first argument may be a number: `mul(2, x)`."""
+    if lacks_array(error) and not isinstance(input, (Tensor, WrappedNumber)):
+        operand = as_operand(input)
+        if operand is not None:
+            return function(operand, *args, **kwargs)
+    return failed(error, function, input, *args, **kwargs)
 
 
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
@@ -255,34 +273,18 @@ def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: t
     raise error or TypeError(f"{function.__name__}() received an invalid combination of arguments")
 
 
-# What a conversion of an argument ends with: it is of another type, or an int of more than 64 bits.
-ARGUMENT_ERRORS = (TypeError, RuntimeError)
+def _explained(error: Exception, function: Callable, args: tuple, kwargs: dict) -> Exception:
+    """torch looks at all arguments, in order, so that it may complain about one that has not been converted yet.
 
-
-def refused(error: Exception, function: Callable, *args: Any, **kwargs: Any) -> Exception:
-    """The error to raise for one of a conversion. torch looks at the arguments in order, so that it may complain about
-    one that has not been converted yet."""
-    if overriding_arguments((*args, *kwargs.values())):
-        return error
-    entry: OpEntry = function.op  # type: ignore[attr-defined]
-    refusal = _refusal_of(function, [entry], args, kwargs)
-    if refusal is None:
-        return error
-    refusal.__suppress_context__ = True
-    return refusal
-
-
-def explained(
-    error: Exception, function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict
-) -> Exception:
-    """The error to raise for one that came up inside a call: torch's, if the arguments were wrong, or else that one."""
-    if overriding_arguments((*args, *kwargs.values())):
-        return error
-    entries = _entries_of(overloads)
-    refused = None
-    if isinstance(error, (AttributeError, TypeError)):
+    That takes its time, so that what kernels say of values, which programs may expect, is left alone.
+    """
+    entries: list[OpEntry] = [function.op]  # type: ignore[attr-defined]
+    is_of_argument = isinstance(error, (AttributeError, TypeError)) or str(error) == errors.UNPACKING_OVERFLOW
+    if is_of_argument or kwargs.get("device") is not None:  # one that there is not is a RuntimeError
         refused = _refusal_of(function, entries, args, kwargs)
-    return refused or unpacking_overflow(entries, args, kwargs) or in_torchs_words(error)
+        if refused is not None:
+            return refused
+    return unpacking_overflow(entries, args, kwargs) or in_torchs_words(error)
 
 
 def _refusal_of(function: Callable, entries: list[OpEntry], args: tuple, kwargs: dict) -> TypeError | None:

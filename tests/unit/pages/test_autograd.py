@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"^```(python|yaml)\n(.*?)^```", TEXT, re.DOTALL | re.MULTIL
 QUOTED = {
     "- name: hypot(": "derivatives.yaml",
     "class HypotBackward0": "generated/nodes/pointwise.py",
-    "    node = None": "generated/ops/pointwise.py",
+    "        node = None": "generated/ops/pointwise.py",
     "def hypot(": "generated/forward_ad/pointwise.py",
 }
 PROGRAMS = [text for language, text in BLOCKS if not text.startswith(tuple(QUOTED))]

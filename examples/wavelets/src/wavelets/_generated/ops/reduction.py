@@ -16,15 +16,7 @@ from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    bool_of,
-    explained,
-    raise_bad_argument,
-    refused,
-    sized_ints_of,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 
@@ -50,28 +42,19 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
             dim = sized_ints_of(dim, "energy", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "energy", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, energy, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(energy, input, dim, keepdim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.EnergyBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-        node.keepdim = keepdim
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.EnergyBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
+                node.keepdim = keepdim
+                node.kept = (save(input),)
         return wrap(_energy_kernels[type(input_array)](input_array, dim, keepdim), node)
     except CALL_ERRORS as error:
-        raise explained(error, energy, (energy,), (input, dim, keepdim), {}) from None
+        return failed(error, energy, input, dim, keepdim, out=out)
 
 
 def energy_out(input, dim=None, keepdim=False, *, out):
@@ -85,18 +68,12 @@ def energy_out(input, dim=None, keepdim=False, *, out):
             dim = sized_ints_of(dim, "energy", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "energy", "keepdim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, energy_out, input, dim, keepdim, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(energy_out, input, dim, keepdim, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("energy", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("energy", input, out)
         adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+        mark_written(out)
+        return out
     except CALL_ERRORS as error:
-        raise explained(error, energy_out, (energy_out,), (input, dim, keepdim), {}) from None
-    mark_written(out)
-    return out
+        return failed(error, energy_out, input, dim, keepdim, out=out)

@@ -10,23 +10,14 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_copy
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    explained,
-    float_of,
-    int_of,
-    raise_bad_argument,
-    refused,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated.nodes import shrinkage as nodes
@@ -44,27 +35,18 @@ def soft_threshold(input, threshold, *, out=None):
     try:
         if type(threshold) is not float:
             threshold = float_of(threshold, "soft_threshold", "threshold", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, soft_threshold, input, threshold, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(soft_threshold, input, threshold, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.SoftThresholdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.threshold = threshold
-        node.kept = (save(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.SoftThresholdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.threshold = threshold
+                node.kept = (save(input),)
         return wrap(_soft_threshold_kernels[type(input_array)](input_array, threshold), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        return failed(error, soft_threshold, input, threshold, out=out)
 
 
 def soft_threshold_(input, threshold):
@@ -74,32 +56,23 @@ def soft_threshold_(input, threshold):
     try:
         if type(threshold) is not float:
             threshold = float_of(threshold, "soft_threshold_", "threshold", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, soft_threshold_, input, threshold)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(soft_threshold_, input, threshold)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        check_inplace(input)
-        node = nodes.SoftThresholdBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.threshold = threshold
-        node.kept = (save_copy(input),)
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                check_inplace(input)
+                node = nodes.SoftThresholdBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.threshold = threshold
+                node.kept = (save_copy(input),)
         _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(input)
-    if node is not None:
-        rebase(input, node)
-    return input
+        mark_written(input)
+        if node is not None:
+            rebase(input, node)
+        return input
+    except CALL_ERRORS as error:
+        return failed(error, soft_threshold_, input, threshold)
 
 
 def soft_threshold_out(input, threshold, *, out):
@@ -109,21 +82,15 @@ def soft_threshold_out(input, threshold, *, out):
     try:
         if type(threshold) is not float:
             threshold = float_of(threshold, "soft_threshold", "threshold", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, soft_threshold_out, input, threshold, out=out)
-    try:
         input_array = input._mt_array
         out_array = out._mt_array
-    except AttributeError:
-        return raise_bad_argument(soft_threshold_out, input, threshold, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("soft_threshold", input, out)
-    try:
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("soft_threshold", input, out)
         adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
-    mark_written(out)
-    return out
+        mark_written(out)
+        return out
+    except CALL_ERRORS as error:
+        return failed(error, soft_threshold_out, input, threshold, out=out)
 
 
 def denoise(input, threshold, dim=-1, *, axis=None):
@@ -134,14 +101,11 @@ def denoise(input, threshold, dim=-1, *, axis=None):
         return call(denoise, input, threshold, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(denoise, input, threshold, dim)
+            raise NotATensor
         if type(threshold) is not float:
             threshold = float_of(threshold, "denoise", "threshold", 2)
         if type(dim) is not int:
             dim = int_of(dim, "denoise", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, denoise, input, threshold, dim)
-    try:
         return composite.denoise(input, threshold, dim)
     except CALL_ERRORS as error:
-        raise explained(error, denoise, (denoise,), (input, threshold, dim), {}) from None
+        return failed(error, denoise, input, threshold, dim)

@@ -10,19 +10,12 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import view_of, wrap, wrap_output
+from mindtorch._core.tensor import NotATensor, view_of, wrap, wrap_output
 from mindtorch.autograd._engine.history import edge_of, mark_written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.tenants import adopt_result
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    explained,
-    int_of,
-    raise_bad_argument,
-    refused,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, int_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 
@@ -30,6 +23,8 @@ from wavelets._generated import return_types
 from wavelets._generated.nodes import transform as nodes
 
 _haar_kernels = kernel_table("wavelets::haar")
+_inverse_haar_kernels = kernel_table("wavelets::inverse_haar")
+_every_other_kernels = kernel_table("wavelets::every_other")
 
 
 def haar(input, dim=-1, *, out=None, axis=None):
@@ -43,29 +38,20 @@ def haar(input, dim=-1, *, out=None, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "haar", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, haar, input, dim, out=out)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(haar, input, dim, out=out)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.HaarBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.dim = dim
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.HaarBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.dim = dim
         approximation_array, detail_array = _haar_kernels[type(input_array)](input_array, dim)
+        approximation = wrap_output(approximation_array, node, 0)
+        detail = wrap_output(detail_array, node, 1)
+        return return_types.haar((approximation, detail))
     except CALL_ERRORS as error:
-        raise explained(error, haar, (haar,), (input, dim), {}) from None
-    approximation = wrap_output(approximation_array, node, 0)
-    detail = wrap_output(detail_array, node, 1)
-    return return_types.haar((approximation, detail))
+        return failed(error, haar, input, dim, out=out)
 
 
 def haar_out(input, dim=-1, *, out):
@@ -76,26 +62,17 @@ def haar_out(input, dim=-1, *, out):
         if type(dim) is not int:
             dim = int_of(dim, "haar", "dim", 2)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(haar_out, input, dim, out=out)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, haar_out, input, dim, out=out)
-    try:
+            raise NotATensor
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
-    except (AttributeError, TypeError):
-        return raise_bad_argument(haar_out, input, dim, out=out)
-    refuse_grad("haar", input, *out)
-    try:
+        refuse_grad("haar", input, *out)
         arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
+        for tensor, tensor_array in zip(out, arrays):
+            adopt_result(tensor, tensor_array)
+            mark_written(tensor)
+        return return_types.haar_out(out)
     except CALL_ERRORS as error:
-        raise explained(error, haar_out, (haar_out,), (input, dim), {}) from None
-    for tensor, tensor_array in zip(out, arrays):
-        adopt_result(tensor, tensor_array)
-        mark_written(tensor)
-    return return_types.haar_out(out)
-
-
-_inverse_haar_kernels = kernel_table("wavelets::inverse_haar")
+        return failed(error, haar_out, input, dim, out=out)
 
 
 def inverse_haar(approximation, detail, dim=-1, *, axis=None):
@@ -107,31 +84,22 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "inverse_haar", "dim", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, inverse_haar, approximation, detail, dim)
-    try:
         approximation_array = approximation._mt_array
         detail_array = detail._mt_array
-    except AttributeError:
-        return raise_bad_argument(inverse_haar, approximation, detail, dim)
-    node = None
-    if (approximation._mt_edge is not None or detail._mt_edge is not None) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        approximation_edge = approximation._mt_edge or edge_of(approximation)
-        detail_edge = detail._mt_edge or edge_of(detail)
-        if approximation_edge is not None or detail_edge is not None:
-            node = nodes.InverseHaarBackward0()
-            node.sequence_nr = next_sequence_nr()
-            node.next_edges = (approximation_edge or None, detail_edge or None)
-            node.dim = dim
-    try:
+        node = None
+        if (approximation._mt_edge is not None or detail._mt_edge is not None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
+            approximation_edge = approximation._mt_edge or edge_of(approximation)
+            detail_edge = detail._mt_edge or edge_of(detail)
+            if approximation_edge is not None or detail_edge is not None:
+                node = nodes.InverseHaarBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (approximation_edge or None, detail_edge or None)
+                node.dim = dim
         return wrap(_inverse_haar_kernels[type(approximation_array)](approximation_array, detail_array, dim), node)
     except CALL_ERRORS as error:
-        raise explained(error, inverse_haar, (inverse_haar,), (approximation, detail, dim), {}) from None
-
-
-_every_other_kernels = kernel_table("wavelets::every_other")
+        return failed(error, inverse_haar, approximation, detail, dim)
 
 
 def every_other(input, dim=-1, *, axis=None):
@@ -143,25 +111,16 @@ def every_other(input, dim=-1, *, axis=None):
     try:
         if type(dim) is not int:
             dim = int_of(dim, "every_other", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, every_other, input, dim)
-    try:
         input_array = input._mt_array
-    except AttributeError:
-        return raise_bad_argument(every_other, input, dim)
-    node = None
-    if (
-        input._mt_edge is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input)) is not None
-    ):
-        node = nodes.EveryOtherBackward0()
-        node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge or None,)
-        node.self_shape = input_array.shape
-        node.dim = dim
-        node.self_size = input.size()
-    try:
+        node = None
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None:
+                node = nodes.EveryOtherBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge or None,)
+                node.self_shape = input_array.shape
+                node.dim = dim
+                node.self_size = input.size()
         return view_of(input, _every_other_kernels[type(input_array)](input_array, dim), node, (every_other, (dim,)))
     except CALL_ERRORS as error:
-        raise explained(error, every_other, (every_other,), (input, dim), {}) from None
+        return failed(error, every_other, input, dim)

@@ -9,16 +9,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    bool_of,
-    explained,
-    int_of,
-    raise_bad_argument,
-    refused,
-)
+from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import activation as composite
@@ -32,15 +24,12 @@ def npu_swiglu(input, dim=-1, *, axis=None):
         return call(npu_swiglu, input, dim)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(npu_swiglu, input, dim)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "npu_swiglu", "dim", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, npu_swiglu, input, dim)
-    try:
         return composite.npu_swiglu(input, dim)
     except CALL_ERRORS as error:
-        raise explained(error, npu_swiglu, (npu_swiglu,), (input, dim), {}) from None
+        return failed(error, npu_swiglu, input, dim)
 
 
 def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
@@ -51,19 +40,16 @@ def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
         return call(npu_geglu, input, dim, approximate, activate_left)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(npu_geglu, input, dim, approximate, activate_left)
+            raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "npu_geglu", "dim", 2)
         if type(approximate) is not int or not -(2**63) <= approximate < 2**63:
             approximate = int_of(approximate, "npu_geglu", "approximate", 3)
         if activate_left is not False and activate_left is not True:
             activate_left = bool_of(activate_left, "npu_geglu", "activate_left", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, npu_geglu, input, dim, approximate, activate_left)
-    try:
         return composite.npu_geglu(input, dim, approximate, activate_left)
     except CALL_ERRORS as error:
-        raise explained(error, npu_geglu, (npu_geglu,), (input, dim, approximate, activate_left), {}) from None
+        return failed(error, npu_geglu, input, dim, approximate, activate_left)
 
 
 def npu_fast_gelu(input):

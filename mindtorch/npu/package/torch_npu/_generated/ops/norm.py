@@ -9,8 +9,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import ARGUMENT_ERRORS, float_of, raise_bad_argument, refused
+from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import norm as composite
@@ -21,15 +21,13 @@ def npu_rms_norm(input, gamma, epsilon=1e-06):
     if state.interceptors and intercepts(npu_rms_norm, input, gamma):
         return call(npu_rms_norm, input, gamma, epsilon)
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(npu_rms_norm, input, gamma, epsilon)
-        if not isinstance(gamma, Tensor):
-            return raise_bad_argument(npu_rms_norm, input, gamma, epsilon)
+        if not (isinstance(input, Tensor) and isinstance(gamma, Tensor)):
+            raise NotATensor
         if type(epsilon) is not float:
             epsilon = float_of(epsilon, "npu_rms_norm", "epsilon", 3)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, npu_rms_norm, input, gamma, epsilon)
-    return composite.npu_rms_norm(input, gamma, epsilon)
+        return composite.npu_rms_norm(input, gamma, epsilon)
+    except CALL_ERRORS as error:
+        return failed(error, npu_rms_norm, input, gamma, epsilon)
 
 
 def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
@@ -37,14 +35,10 @@ def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
     if state.interceptors and intercepts(npu_add_rms_norm, x1, x2, gamma):
         return call(npu_add_rms_norm, x1, x2, gamma, epsilon)
     try:
-        if not isinstance(x1, Tensor):
-            return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
-        if not isinstance(x2, Tensor):
-            return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
-        if not isinstance(gamma, Tensor):
-            return raise_bad_argument(npu_add_rms_norm, x1, x2, gamma, epsilon)
+        if not (isinstance(x1, Tensor) and isinstance(x2, Tensor) and isinstance(gamma, Tensor)):
+            raise NotATensor
         if type(epsilon) is not float:
             epsilon = float_of(epsilon, "npu_add_rms_norm", "epsilon", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, npu_add_rms_norm, x1, x2, gamma, epsilon)
-    return composite.npu_add_rms_norm(x1, x2, gamma, epsilon)
+        return composite.npu_add_rms_norm(x1, x2, gamma, epsilon)
+    except CALL_ERRORS as error:
+        return failed(error, npu_add_rms_norm, x1, x2, gamma, epsilon)

@@ -9,17 +9,9 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.autograd._engine.outputs import refuse_grad
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    bool_of,
-    explained,
-    raise_bad_argument,
-    refused,
-    scalar_of,
-)
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu._generated import return_types
@@ -74,38 +66,8 @@ def npu_apply_adam_w(
             out=out,
         )
     try:
-        if not isinstance(grad, Tensor):
-            return raise_bad_argument(
-                npu_apply_adam_w,
-                beta1_power,
-                beta2_power,
-                lr,
-                weight_decay,
-                beta1,
-                beta2,
-                epsilon,
-                grad,
-                max_grad_norm,
-                amsgrad,
-                maximize,
-                out=out,
-            )
-        if max_grad_norm is not None and not isinstance(max_grad_norm, Tensor):
-            return raise_bad_argument(
-                npu_apply_adam_w,
-                beta1_power,
-                beta2_power,
-                lr,
-                weight_decay,
-                beta1,
-                beta2,
-                epsilon,
-                grad,
-                max_grad_norm,
-                amsgrad,
-                maximize,
-                out=out,
-            )
+        if not (isinstance(grad, Tensor) and (max_grad_norm is None or isinstance(max_grad_norm, Tensor))):
+            raise NotATensor
         if type(beta1_power) is not int and type(beta1_power) is not float:
             beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
         if type(beta2_power) is not int and type(beta2_power) is not float:
@@ -124,24 +86,6 @@ def npu_apply_adam_w(
             amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
         if maximize is not None and maximize is not False and maximize is not True:
             maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_apply_adam_w,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    try:
         return return_types.npu_apply_adam_w(
             composite.npu_apply_adam_w(
                 beta1_power,
@@ -158,13 +102,22 @@ def npu_apply_adam_w(
             )
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_apply_adam_w,
-            (npu_apply_adam_w,),
-            (beta1_power, beta2_power, lr, weight_decay, beta1, beta2, epsilon, grad, max_grad_norm, amsgrad, maximize),
-            {},
-        ) from None
+            beta1_power,
+            beta2_power,
+            lr,
+            weight_decay,
+            beta1,
+            beta2,
+            epsilon,
+            grad,
+            max_grad_norm,
+            amsgrad,
+            maximize,
+            out=out,
+        )
 
 
 def npu_apply_adam_w_out(
@@ -188,38 +141,8 @@ def npu_apply_adam_w_out(
             out=out,
         )
     try:
-        if not isinstance(grad, Tensor):
-            return raise_bad_argument(
-                npu_apply_adam_w_out,
-                beta1_power,
-                beta2_power,
-                lr,
-                weight_decay,
-                beta1,
-                beta2,
-                epsilon,
-                grad,
-                max_grad_norm,
-                amsgrad,
-                maximize,
-                out=out,
-            )
-        if max_grad_norm is not None and not isinstance(max_grad_norm, Tensor):
-            return raise_bad_argument(
-                npu_apply_adam_w_out,
-                beta1_power,
-                beta2_power,
-                lr,
-                weight_decay,
-                beta1,
-                beta2,
-                epsilon,
-                grad,
-                max_grad_norm,
-                amsgrad,
-                maximize,
-                out=out,
-            )
+        if not (isinstance(grad, Tensor) and (max_grad_norm is None or isinstance(max_grad_norm, Tensor))):
+            raise NotATensor
         if type(beta1_power) is not int and type(beta1_power) is not float:
             beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
         if type(beta2_power) is not int and type(beta2_power) is not float:
@@ -239,8 +162,10 @@ def npu_apply_adam_w_out(
         if maximize is not None and maximize is not False and maximize is not True:
             maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
         if type(out) is not list and not isinstance(out, (list, tuple)):
-            return raise_bad_argument(
-                npu_apply_adam_w_out,
+            raise NotATensor
+        refuse_grad("npu_apply_adam_w", grad, max_grad_norm, *out)
+        return return_types.npu_apply_adam_w_out(
+            composite.npu_apply_adam_w_out(
                 beta1_power,
                 beta2_power,
                 lr,
@@ -254,8 +179,9 @@ def npu_apply_adam_w_out(
                 maximize,
                 out=out,
             )
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             npu_apply_adam_w_out,
             beta1_power,
@@ -271,20 +197,3 @@ def npu_apply_adam_w_out(
             maximize,
             out=out,
         )
-    refuse_grad("npu_apply_adam_w", grad, max_grad_norm, *out)
-    return return_types.npu_apply_adam_w_out(
-        composite.npu_apply_adam_w_out(
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    )

@@ -10,18 +10,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    bool_of,
-    dtype_of,
-    explained,
-    int_of,
-    raise_bad_argument,
-    refused,
-    str_of,
-)
+from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, dtype_of, failed, int_of, str_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import parallel as composite
@@ -60,86 +50,14 @@ def npu_all_gather_base_mm(
             comm_mode=comm_mode,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                npu_all_gather_base_mm,
-                input,
-                x2,
-                hcom,
-                world_size,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                gather_index=gather_index,
-                gather_output=gather_output,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if not isinstance(x2, Tensor):
-            return raise_bad_argument(
-                npu_all_gather_base_mm,
-                input,
-                x2,
-                hcom,
-                world_size,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                gather_index=gather_index,
-                gather_output=gather_output,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                npu_all_gather_base_mm,
-                input,
-                x2,
-                hcom,
-                world_size,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                gather_index=gather_index,
-                gather_output=gather_output,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if x1_scale is not None and not isinstance(x1_scale, Tensor):
-            return raise_bad_argument(
-                npu_all_gather_base_mm,
-                input,
-                x2,
-                hcom,
-                world_size,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                gather_index=gather_index,
-                gather_output=gather_output,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if x2_scale is not None and not isinstance(x2_scale, Tensor):
-            return raise_bad_argument(
-                npu_all_gather_base_mm,
-                input,
-                x2,
-                hcom,
-                world_size,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                gather_index=gather_index,
-                gather_output=gather_output,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(x2, Tensor)
+            and (bias is None or isinstance(bias, Tensor))
+            and (x1_scale is None or isinstance(x1_scale, Tensor))
+            and (x2_scale is None or isinstance(x2_scale, Tensor))
+        ):
+            raise NotATensor
         if type(hcom) is not str:
             hcom = str_of(hcom, "npu_all_gather_base_mm", "hcom", 3)
         if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
@@ -154,24 +72,6 @@ def npu_all_gather_base_mm(
             output_dtype = dtype_of(output_dtype, "npu_all_gather_base_mm", "output_dtype")
         if comm_mode is not None and type(comm_mode) is not str:
             comm_mode = str_of(comm_mode, "npu_all_gather_base_mm", "comm_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    try:
         return composite.npu_all_gather_base_mm(
             input,
             x2,
@@ -187,13 +87,22 @@ def npu_all_gather_base_mm(
             comm_mode=comm_mode,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_all_gather_base_mm,
-            (npu_all_gather_base_mm,),
-            (input, x2, hcom, world_size),
-            {"gather_index": gather_index, "comm_turn": comm_turn},
-        ) from None
+            input,
+            x2,
+            hcom,
+            world_size,
+            bias=bias,
+            x1_scale=x1_scale,
+            x2_scale=x2_scale,
+            gather_index=gather_index,
+            gather_output=gather_output,
+            comm_turn=comm_turn,
+            output_dtype=output_dtype,
+            comm_mode=comm_mode,
+        )
 
 
 def npu_mm_reduce_scatter_base(
@@ -227,81 +136,14 @@ def npu_mm_reduce_scatter_base(
             comm_mode=comm_mode,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                npu_mm_reduce_scatter_base,
-                input,
-                x2,
-                hcom,
-                world_size,
-                reduce_op=reduce_op,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if not isinstance(x2, Tensor):
-            return raise_bad_argument(
-                npu_mm_reduce_scatter_base,
-                input,
-                x2,
-                hcom,
-                world_size,
-                reduce_op=reduce_op,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                npu_mm_reduce_scatter_base,
-                input,
-                x2,
-                hcom,
-                world_size,
-                reduce_op=reduce_op,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if x1_scale is not None and not isinstance(x1_scale, Tensor):
-            return raise_bad_argument(
-                npu_mm_reduce_scatter_base,
-                input,
-                x2,
-                hcom,
-                world_size,
-                reduce_op=reduce_op,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
-        if x2_scale is not None and not isinstance(x2_scale, Tensor):
-            return raise_bad_argument(
-                npu_mm_reduce_scatter_base,
-                input,
-                x2,
-                hcom,
-                world_size,
-                reduce_op=reduce_op,
-                bias=bias,
-                x1_scale=x1_scale,
-                x2_scale=x2_scale,
-                comm_turn=comm_turn,
-                output_dtype=output_dtype,
-                comm_mode=comm_mode,
-            )
+        if not (
+            isinstance(input, Tensor)
+            and isinstance(x2, Tensor)
+            and (bias is None or isinstance(bias, Tensor))
+            and (x1_scale is None or isinstance(x1_scale, Tensor))
+            and (x2_scale is None or isinstance(x2_scale, Tensor))
+        ):
+            raise NotATensor
         if type(hcom) is not str:
             hcom = str_of(hcom, "npu_mm_reduce_scatter_base", "hcom", 3)
         if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
@@ -314,23 +156,6 @@ def npu_mm_reduce_scatter_base(
             output_dtype = dtype_of(output_dtype, "npu_mm_reduce_scatter_base", "output_dtype")
         if comm_mode is not None and type(comm_mode) is not str:
             comm_mode = str_of(comm_mode, "npu_mm_reduce_scatter_base", "comm_mode")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
-    try:
         return composite.npu_mm_reduce_scatter_base(
             input,
             x2,
@@ -345,10 +170,18 @@ def npu_mm_reduce_scatter_base(
             comm_mode=comm_mode,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_mm_reduce_scatter_base,
-            (npu_mm_reduce_scatter_base,),
-            (input, x2, hcom, world_size),
-            {"comm_turn": comm_turn},
-        ) from None
+            input,
+            x2,
+            hcom,
+            world_size,
+            reduce_op=reduce_op,
+            bias=bias,
+            x1_scale=x1_scale,
+            x2_scale=x2_scale,
+            comm_turn=comm_turn,
+            output_dtype=output_dtype,
+            comm_mode=comm_mode,
+        )

@@ -10,17 +10,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    dtype_of,
-    explained,
-    int_of,
-    ints_of,
-    raise_bad_argument,
-    refused,
-)
+from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, dtype_of, failed, int_of, ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import products as composite
@@ -85,294 +76,54 @@ def npu_grouped_matmul(
             output_dtype=output_dtype,
         )
     try:
-        if group_list is not None and not isinstance(group_list, Tensor):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+        if not ((group_list is None or isinstance(group_list, Tensor))):
+            raise NotATensor
         if type(x) is not list and not isinstance(x, (list, tuple)):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if type(weight) is not list and not isinstance(weight, (list, tuple)):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if bias is not None and type(bias) is not list and not isinstance(bias, (list, tuple)):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if scale is not None and type(scale) is not list and not isinstance(scale, (list, tuple)):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if offset is not None and type(offset) is not list and not isinstance(offset, (list, tuple)):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if (
             antiquant_scale is not None
             and type(antiquant_scale) is not list
             and not isinstance(antiquant_scale, (list, tuple))
         ):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if (
             antiquant_offset is not None
             and type(antiquant_offset) is not list
             and not isinstance(antiquant_offset, (list, tuple))
         ):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if (
             per_token_scale is not None
             and type(per_token_scale) is not list
             and not isinstance(per_token_scale, (list, tuple))
         ):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if (
             activation_input is not None
             and type(activation_input) is not list
             and not isinstance(activation_input, (list, tuple))
         ):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if (
             activation_quant_scale is not None
             and type(activation_quant_scale) is not list
             and not isinstance(activation_quant_scale, (list, tuple))
         ):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if (
             activation_quant_offset is not None
             and type(activation_quant_offset) is not list
             and not isinstance(activation_quant_offset, (list, tuple))
         ):
-            return raise_bad_argument(
-                npu_grouped_matmul,
-                x,
-                weight,
-                bias=bias,
-                scale=scale,
-                offset=offset,
-                antiquant_scale=antiquant_scale,
-                antiquant_offset=antiquant_offset,
-                per_token_scale=per_token_scale,
-                group_list=group_list,
-                activation_input=activation_input,
-                activation_quant_scale=activation_quant_scale,
-                activation_quant_offset=activation_quant_offset,
-                split_item=split_item,
-                group_type=group_type,
-                group_list_type=group_list_type,
-                act_type=act_type,
-                tuning_config=tuning_config,
-                output_dtype=output_dtype,
-            )
+            raise NotATensor
         if split_item is not None and (type(split_item) is not int or not -(2**63) <= split_item < 2**63):
             split_item = int_of(split_item, "npu_grouped_matmul", "split_item")
         if group_type is not None and (type(group_type) is not int or not -(2**63) <= group_type < 2**63):
@@ -389,30 +140,6 @@ def npu_grouped_matmul(
             tuning_config = ints_of(tuning_config, "npu_grouped_matmul", "tuning_config")
         if output_dtype is not None and type(output_dtype) is not Dtype:
             output_dtype = dtype_of(output_dtype, "npu_grouped_matmul", "output_dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_grouped_matmul,
-            x,
-            weight,
-            bias=bias,
-            scale=scale,
-            offset=offset,
-            antiquant_scale=antiquant_scale,
-            antiquant_offset=antiquant_offset,
-            per_token_scale=per_token_scale,
-            group_list=group_list,
-            activation_input=activation_input,
-            activation_quant_scale=activation_quant_scale,
-            activation_quant_offset=activation_quant_offset,
-            split_item=split_item,
-            group_type=group_type,
-            group_list_type=group_list_type,
-            act_type=act_type,
-            tuning_config=tuning_config,
-            output_dtype=output_dtype,
-        )
-    try:
         return composite.npu_grouped_matmul(
             x,
             weight,
@@ -434,28 +161,28 @@ def npu_grouped_matmul(
             output_dtype=output_dtype,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_grouped_matmul,
-            (npu_grouped_matmul,),
-            (x, weight),
-            {
-                "bias": bias,
-                "scale": scale,
-                "offset": offset,
-                "antiquant_scale": antiquant_scale,
-                "antiquant_offset": antiquant_offset,
-                "per_token_scale": per_token_scale,
-                "activation_input": activation_input,
-                "activation_quant_scale": activation_quant_scale,
-                "activation_quant_offset": activation_quant_offset,
-                "split_item": split_item,
-                "group_type": group_type,
-                "group_list_type": group_list_type,
-                "act_type": act_type,
-                "tuning_config": tuning_config,
-            },
-        ) from None
+            x,
+            weight,
+            bias=bias,
+            scale=scale,
+            offset=offset,
+            antiquant_scale=antiquant_scale,
+            antiquant_offset=antiquant_offset,
+            per_token_scale=per_token_scale,
+            group_list=group_list,
+            activation_input=activation_input,
+            activation_quant_scale=activation_quant_scale,
+            activation_quant_offset=activation_quant_offset,
+            split_item=split_item,
+            group_type=group_type,
+            group_list_type=group_list_type,
+            act_type=act_type,
+            tuning_config=tuning_config,
+            output_dtype=output_dtype,
+        )
 
 
 def npu_format_cast(input, acl_format):
@@ -464,12 +191,9 @@ def npu_format_cast(input, acl_format):
         return call(npu_format_cast, input, acl_format)
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(npu_format_cast, input, acl_format)
+            raise NotATensor
         if type(acl_format) is not int or not -(2**63) <= acl_format < 2**63:
             acl_format = int_of(acl_format, "npu_format_cast", "acl_format", 2)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, npu_format_cast, input, acl_format)
-    try:
         return composite.npu_format_cast(input, acl_format)
     except CALL_ERRORS as error:
-        raise explained(error, npu_format_cast, (npu_format_cast,), (input, acl_format), {}) from None
+        return failed(error, npu_format_cast, input, acl_format)

@@ -10,19 +10,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    dtype_of,
-    explained,
-    float_of,
-    int_of,
-    ints_of,
-    raise_bad_argument,
-    refused,
-    str_of,
-)
+from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, dtype_of, failed, float_of, int_of, ints_of, str_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import quantization as composite
@@ -43,44 +32,28 @@ def npu_dynamic_quant(
             dst_type_max=dst_type_max,
         )
     try:
-        if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                npu_dynamic_quant,
-                input,
-                smooth_scales=smooth_scales,
-                group_index=group_index,
-                dst_type=dst_type,
-                quant_mode=quant_mode,
-                dst_type_max=dst_type_max,
-            )
-        if smooth_scales is not None and not isinstance(smooth_scales, Tensor):
-            return raise_bad_argument(
-                npu_dynamic_quant,
-                input,
-                smooth_scales=smooth_scales,
-                group_index=group_index,
-                dst_type=dst_type,
-                quant_mode=quant_mode,
-                dst_type_max=dst_type_max,
-            )
-        if group_index is not None and not isinstance(group_index, Tensor):
-            return raise_bad_argument(
-                npu_dynamic_quant,
-                input,
-                smooth_scales=smooth_scales,
-                group_index=group_index,
-                dst_type=dst_type,
-                quant_mode=quant_mode,
-                dst_type_max=dst_type_max,
-            )
+        if not (
+            isinstance(input, Tensor)
+            and (smooth_scales is None or isinstance(smooth_scales, Tensor))
+            and (group_index is None or isinstance(group_index, Tensor))
+        ):
+            raise NotATensor
         if dst_type is not None and type(dst_type) is not Dtype:
             dst_type = dtype_of(dst_type, "npu_dynamic_quant", "dst_type")
         if type(quant_mode) is not str:
             quant_mode = str_of(quant_mode, "npu_dynamic_quant", "quant_mode")
         if type(dst_type_max) is not float:
             dst_type_max = float_of(dst_type_max, "npu_dynamic_quant", "dst_type_max")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
+        return composite.npu_dynamic_quant(
+            input,
+            smooth_scales=smooth_scales,
+            group_index=group_index,
+            dst_type=dst_type,
+            quant_mode=quant_mode,
+            dst_type_max=dst_type_max,
+        )
+    except CALL_ERRORS as error:
+        return failed(
             error,
             npu_dynamic_quant,
             input,
@@ -90,14 +63,6 @@ def npu_dynamic_quant(
             quant_mode=quant_mode,
             dst_type_max=dst_type_max,
         )
-    return composite.npu_dynamic_quant(
-        input,
-        smooth_scales=smooth_scales,
-        group_index=group_index,
-        dst_type=dst_type,
-        quant_mode=quant_mode,
-        dst_type_max=dst_type_max,
-    )
 
 
 def npu_dynamic_mx_quant(
@@ -118,17 +83,7 @@ def npu_dynamic_mx_quant(
         )
     try:
         if not isinstance(input, Tensor):
-            return raise_bad_argument(
-                npu_dynamic_mx_quant,
-                input,
-                axis=axis,
-                round_mode=round_mode,
-                dst_type=dst_type,
-                block_size=block_size,
-                scale_alg=scale_alg,
-                dst_type_max=dst_type_max,
-                max_low_bound=max_low_bound,
-            )
+            raise NotATensor
         if type(axis) is not int or not -(2**63) <= axis < 2**63:
             axis = int_of(axis, "npu_dynamic_mx_quant", "axis")
         if type(round_mode) is not str:
@@ -143,20 +98,6 @@ def npu_dynamic_mx_quant(
             dst_type_max = float_of(dst_type_max, "npu_dynamic_mx_quant", "dst_type_max")
         if type(max_low_bound) is not float:
             max_low_bound = float_of(max_low_bound, "npu_dynamic_mx_quant", "max_low_bound")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_dynamic_mx_quant,
-            input,
-            axis=axis,
-            round_mode=round_mode,
-            dst_type=dst_type,
-            block_size=block_size,
-            scale_alg=scale_alg,
-            dst_type_max=dst_type_max,
-            max_low_bound=max_low_bound,
-        )
-    try:
         return composite.npu_dynamic_mx_quant(
             input,
             axis=axis,
@@ -168,13 +109,18 @@ def npu_dynamic_mx_quant(
             max_low_bound=max_low_bound,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_dynamic_mx_quant,
-            (npu_dynamic_mx_quant,),
-            (input,),
-            {"axis": axis, "block_size": block_size, "scale_alg": scale_alg},
-        ) from None
+            input,
+            axis=axis,
+            round_mode=round_mode,
+            dst_type=dst_type,
+            block_size=block_size,
+            scale_alg=scale_alg,
+            dst_type_max=dst_type_max,
+            max_low_bound=max_low_bound,
+        )
 
 
 def npu_quant_matmul(
@@ -212,125 +158,16 @@ def npu_quant_matmul(
             y_scale=y_scale,
         )
     try:
-        if not isinstance(x1, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
-        if not isinstance(x2, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
-        if not isinstance(scale, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
-        if offset is not None and not isinstance(offset, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
-        if pertoken_scale is not None and not isinstance(pertoken_scale, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
-        if bias is not None and not isinstance(bias, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
-        if y_scale is not None and not isinstance(y_scale, Tensor):
-            return raise_bad_argument(
-                npu_quant_matmul,
-                x1,
-                x2,
-                scale,
-                offset=offset,
-                pertoken_scale=pertoken_scale,
-                bias=bias,
-                output_dtype=output_dtype,
-                x1_dtype=x1_dtype,
-                x2_dtype=x2_dtype,
-                pertoken_scale_dtype=pertoken_scale_dtype,
-                scale_dtype=scale_dtype,
-                group_sizes=group_sizes,
-                y_scale=y_scale,
-            )
+        if not (
+            isinstance(x1, Tensor)
+            and isinstance(x2, Tensor)
+            and isinstance(scale, Tensor)
+            and (offset is None or isinstance(offset, Tensor))
+            and (pertoken_scale is None or isinstance(pertoken_scale, Tensor))
+            and (bias is None or isinstance(bias, Tensor))
+            and (y_scale is None or isinstance(y_scale, Tensor))
+        ):
+            raise NotATensor
         if output_dtype is not None and type(output_dtype) is not Dtype:
             output_dtype = dtype_of(output_dtype, "npu_quant_matmul", "output_dtype")
         if x1_dtype is not None and (type(x1_dtype) is not int or not -(2**63) <= x1_dtype < 2**63):
@@ -347,25 +184,6 @@ def npu_quant_matmul(
             type(group_sizes) is not tuple or group_sizes and type(group_sizes[0]) is not int
         ):
             group_sizes = ints_of(group_sizes, "npu_quant_matmul", "group_sizes")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
-    try:
         return composite.npu_quant_matmul(
             x1,
             x2,
@@ -382,16 +200,20 @@ def npu_quant_matmul(
             y_scale=y_scale,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_quant_matmul,
-            (npu_quant_matmul,),
-            (x1, x2, scale),
-            {
-                "x1_dtype": x1_dtype,
-                "x2_dtype": x2_dtype,
-                "pertoken_scale_dtype": pertoken_scale_dtype,
-                "scale_dtype": scale_dtype,
-                "group_sizes": group_sizes,
-            },
-        ) from None
+            x1,
+            x2,
+            scale,
+            offset=offset,
+            pertoken_scale=pertoken_scale,
+            bias=bias,
+            output_dtype=output_dtype,
+            x1_dtype=x1_dtype,
+            x2_dtype=x2_dtype,
+            pertoken_scale_dtype=pertoken_scale_dtype,
+            scale_dtype=scale_dtype,
+            group_sizes=group_sizes,
+            y_scale=y_scale,
+        )

@@ -9,18 +9,8 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.arguments.conversions import (
-    ARGUMENT_ERRORS,
-    CALL_ERRORS,
-    bool_of,
-    explained,
-    int_of,
-    ints_of,
-    raise_bad_argument,
-    refused,
-    sized_ints_of,
-)
+from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, ints_of, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 
 from torch_npu.composite import tokens as composite
@@ -31,22 +21,15 @@ def npu_moe_token_permute(tokens, indices, num_out_tokens=None, padded_mode=Fals
     if state.interceptors and intercepts(npu_moe_token_permute, tokens, indices):
         return call(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
     try:
-        if not isinstance(tokens, Tensor):
-            return raise_bad_argument(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
-        if not isinstance(indices, Tensor):
-            return raise_bad_argument(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
+        if not (isinstance(tokens, Tensor) and isinstance(indices, Tensor)):
+            raise NotATensor
         if num_out_tokens is not None and (type(num_out_tokens) is not int or not -(2**63) <= num_out_tokens < 2**63):
             num_out_tokens = int_of(num_out_tokens, "npu_moe_token_permute", "num_out_tokens", 3)
         if padded_mode is not False and padded_mode is not True:
             padded_mode = bool_of(padded_mode, "npu_moe_token_permute", "padded_mode", 4)
-    except ARGUMENT_ERRORS as error:
-        raise refused(error, npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
-    try:
         return composite.npu_moe_token_permute(tokens, indices, num_out_tokens, padded_mode)
     except CALL_ERRORS as error:
-        raise explained(
-            error, npu_moe_token_permute, (npu_moe_token_permute,), (tokens, indices, num_out_tokens, padded_mode), {}
-        ) from None
+        return failed(error, npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
 
 
 def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_mode=False, restore_shape=None):
@@ -54,38 +37,23 @@ def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_
     if state.interceptors and intercepts(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs):
         return call(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
     try:
-        if not isinstance(permuted_tokens, Tensor):
-            return raise_bad_argument(
-                npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-            )
-        if not isinstance(sorted_indices, Tensor):
-            return raise_bad_argument(
-                npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-            )
-        if probs is not None and not isinstance(probs, Tensor):
-            return raise_bad_argument(
-                npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-            )
+        if not (
+            isinstance(permuted_tokens, Tensor)
+            and isinstance(sorted_indices, Tensor)
+            and (probs is None or isinstance(probs, Tensor))
+        ):
+            raise NotATensor
         if padded_mode is not False and padded_mode is not True:
             padded_mode = bool_of(padded_mode, "npu_moe_token_unpermute", "padded_mode", 4)
         if restore_shape is not None and (
             type(restore_shape) is not tuple or restore_shape and type(restore_shape[0]) is not int
         ):
             restore_shape = ints_of(restore_shape, "npu_moe_token_unpermute", "restore_shape", 5)
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error, npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-        )
-    try:
         return composite.npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
     except CALL_ERRORS as error:
-        raise explained(
-            error,
-            npu_moe_token_unpermute,
-            (npu_moe_token_unpermute,),
-            (permuted_tokens, sorted_indices, probs, padded_mode, restore_shape),
-            {},
-        ) from None
+        return failed(
+            error, npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
+        )
 
 
 def npu_moe_init_routing_v2(
@@ -125,78 +93,13 @@ def npu_moe_init_routing_v2(
             x_dtype=x_dtype,
         )
     try:
-        if not isinstance(x, Tensor):
-            return raise_bad_argument(
-                npu_moe_init_routing_v2,
-                x,
-                expert_idx,
-                scale=scale,
-                offset=offset,
-                active_num=active_num,
-                expert_capacity=expert_capacity,
-                expert_num=expert_num,
-                drop_pad_mode=drop_pad_mode,
-                expert_tokens_num_type=expert_tokens_num_type,
-                expert_tokens_num_flag=expert_tokens_num_flag,
-                quant_mode=quant_mode,
-                active_expert_range=active_expert_range,
-                row_idx_type=row_idx_type,
-                x_dtype=x_dtype,
-            )
-        if not isinstance(expert_idx, Tensor):
-            return raise_bad_argument(
-                npu_moe_init_routing_v2,
-                x,
-                expert_idx,
-                scale=scale,
-                offset=offset,
-                active_num=active_num,
-                expert_capacity=expert_capacity,
-                expert_num=expert_num,
-                drop_pad_mode=drop_pad_mode,
-                expert_tokens_num_type=expert_tokens_num_type,
-                expert_tokens_num_flag=expert_tokens_num_flag,
-                quant_mode=quant_mode,
-                active_expert_range=active_expert_range,
-                row_idx_type=row_idx_type,
-                x_dtype=x_dtype,
-            )
-        if scale is not None and not isinstance(scale, Tensor):
-            return raise_bad_argument(
-                npu_moe_init_routing_v2,
-                x,
-                expert_idx,
-                scale=scale,
-                offset=offset,
-                active_num=active_num,
-                expert_capacity=expert_capacity,
-                expert_num=expert_num,
-                drop_pad_mode=drop_pad_mode,
-                expert_tokens_num_type=expert_tokens_num_type,
-                expert_tokens_num_flag=expert_tokens_num_flag,
-                quant_mode=quant_mode,
-                active_expert_range=active_expert_range,
-                row_idx_type=row_idx_type,
-                x_dtype=x_dtype,
-            )
-        if offset is not None and not isinstance(offset, Tensor):
-            return raise_bad_argument(
-                npu_moe_init_routing_v2,
-                x,
-                expert_idx,
-                scale=scale,
-                offset=offset,
-                active_num=active_num,
-                expert_capacity=expert_capacity,
-                expert_num=expert_num,
-                drop_pad_mode=drop_pad_mode,
-                expert_tokens_num_type=expert_tokens_num_type,
-                expert_tokens_num_flag=expert_tokens_num_flag,
-                quant_mode=quant_mode,
-                active_expert_range=active_expert_range,
-                row_idx_type=row_idx_type,
-                x_dtype=x_dtype,
-            )
+        if not (
+            isinstance(x, Tensor)
+            and isinstance(expert_idx, Tensor)
+            and (scale is None or isinstance(scale, Tensor))
+            and (offset is None or isinstance(offset, Tensor))
+        ):
+            raise NotATensor
         if type(active_num) is not int or not -(2**63) <= active_num < 2**63:
             active_num = int_of(active_num, "npu_moe_init_routing_v2", "active_num")
         if type(expert_capacity) is not int or not -(2**63) <= expert_capacity < 2**63:
@@ -223,26 +126,6 @@ def npu_moe_init_routing_v2(
             row_idx_type = int_of(row_idx_type, "npu_moe_init_routing_v2", "row_idx_type")
         if x_dtype is not None and (type(x_dtype) is not int or not -(2**63) <= x_dtype < 2**63):
             x_dtype = int_of(x_dtype, "npu_moe_init_routing_v2", "x_dtype")
-    except ARGUMENT_ERRORS as error:
-        raise refused(
-            error,
-            npu_moe_init_routing_v2,
-            x,
-            expert_idx,
-            scale=scale,
-            offset=offset,
-            active_num=active_num,
-            expert_capacity=expert_capacity,
-            expert_num=expert_num,
-            drop_pad_mode=drop_pad_mode,
-            expert_tokens_num_type=expert_tokens_num_type,
-            expert_tokens_num_flag=expert_tokens_num_flag,
-            quant_mode=quant_mode,
-            active_expert_range=active_expert_range,
-            row_idx_type=row_idx_type,
-            x_dtype=x_dtype,
-        )
-    try:
         return composite.npu_moe_init_routing_v2(
             x,
             expert_idx,
@@ -260,20 +143,21 @@ def npu_moe_init_routing_v2(
             x_dtype=x_dtype,
         )
     except CALL_ERRORS as error:
-        raise explained(
+        return failed(
             error,
             npu_moe_init_routing_v2,
-            (npu_moe_init_routing_v2,),
-            (x, expert_idx),
-            {
-                "active_num": active_num,
-                "expert_capacity": expert_capacity,
-                "expert_num": expert_num,
-                "drop_pad_mode": drop_pad_mode,
-                "expert_tokens_num_type": expert_tokens_num_type,
-                "quant_mode": quant_mode,
-                "active_expert_range": active_expert_range,
-                "row_idx_type": row_idx_type,
-                "x_dtype": x_dtype,
-            },
-        ) from None
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
