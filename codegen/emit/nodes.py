@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..model import Derivative, Formula, Model, SavedValue
+from ..model import Derivative, Formula, Model, SavedUse, SavedValue
 from ..render import python_module, render, tuple_of
 from .names import op_reference
 
@@ -56,7 +56,7 @@ class NodeClass:
     ``tensors``  the saved tensors and lists of tensors, which the formulas use as local variables
     ``values``   the fields for numbers, shapes and the like
     ``facts``    what torch calls those of them that are facts about a tensor, None where it does not show them
-    ``keepers``  the places of the edges for which tensors are saved, where none may be
+    ``keepers``  for each saved tensor the place of the edge for which alone it is saved, or None
     ``results``  the gradients in the order of the edges
     """
 
@@ -149,19 +149,22 @@ def _fact_shown(value: SavedValue) -> str | None:
 
 
 def _keepers(derivative: Derivative) -> tuple[str, ...]:
-    """The edges for which tensors are saved, if PyTorch saves each for one of them alone.
+    """For each saved tensor the edge for which alone PyTorch saves it, or None; nothing if there is no such edge.
 
     It keeps whatever else is used, and looks at it again, whichever gradients are wanted: outputs, what the formulas of
     several arguments use, what the only argument with a formula does, and all that ops which are derivatives save.
     """
     edges, schema = derivative.edges, derivative.op.schema
-    tensors = [use for use in derivative.saved if use.value.kind in ("input", "output")]
     if len(edges) < 2 or any(edge.type.is_list for edge in edges) or "backward" in schema.base:
         return ()
-    if any(use.value.kind == "output" or len(use.arguments) > 1 for use in tensors):
-        return ()
-    needing = {name for use in tensors for name in use.arguments}
-    return tuple(str(place) for place, edge in enumerate(edges) if edge.name in needing)
+    places = {edge.name: str(place) for place, edge in enumerate(edges)}
+    keepers = [_keeper(use, places) for use in (*derivative.saved_before, *derivative.saved_after)]
+    return tuple(keepers) if any(each != "None" for each in keepers) else ()
+
+
+def _keeper(use: SavedUse, places: Mapping[str, str]) -> str:
+    is_for_one = use.value.kind == "input" and len(use.arguments) == 1
+    return places.get(next(iter(use.arguments)), "None") if is_for_one else "None"
 
 
 def _has_several_grads(derivative: Derivative) -> bool:

@@ -130,6 +130,8 @@ class DivBackward0(Node):
 
     saved = ("other", "self")
 
+    keepers = (None, 1)
+
     def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
@@ -146,6 +148,8 @@ class DivBackward2(Node):
     __slots__ = ("rounding_mode",)
 
     saved = ("other", "self")
+
+    keepers = (None, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -175,7 +179,7 @@ class RemainderBackward1(Node):
 
     saved = ("other", "self")
 
-    keepers = (1,)
+    keepers = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -202,7 +206,7 @@ class FmodBackward1(Node):
 
     saved = ("other", "self")
 
-    keepers = (1,)
+    keepers = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -380,6 +384,8 @@ class LerpBackward1(Node):
 
     saved = ("end", "self", "weight")
 
+    keepers = (2, 2, None)
+
     def apply(node, edges, grad):
         end, self, weight = node.unpack()
         if grad is None:
@@ -398,7 +404,7 @@ class AddcmulBackward0(Node):
 
     saved = ("tensor1", "tensor2")
 
-    keepers = (1, 2)
+    keepers = (2, 1)
 
     def apply(node, edges, grad):
         tensor1, tensor2 = node.unpack()
@@ -417,6 +423,8 @@ class AddcdivBackward0(Node):
     __slots__ = ("value",)
 
     saved = ("tensor1", "tensor2")
+
+    keepers = (2, None)
 
     def apply(node, edges, grad):
         tensor1, tensor2 = node.unpack()

@@ -91,7 +91,7 @@ class IndexAddBackward0(Node):
 
     saved = ("index", "source")
 
-    keepers = (1,)
+    keepers = (1, 1)
 
     def apply(node, edges, grad):
         index, source = node.unpack()
@@ -200,6 +200,8 @@ class PutBackward0(Node):
     facts = {"source_shape": "source_sym_sizes"}
 
     saved = ("index", "source")
+
+    keepers = (None, 0)
 
     def apply(node, edges, grad):
         index, source = node.unpack()
@@ -427,6 +429,8 @@ class IndexCopyBackward0(Node):
     __slots__ = ("dim",)
 
     saved = ("index", "source")
+
+    keepers = (None, 1)
 
     def apply(node, edges, grad):
         index, source = node.unpack()

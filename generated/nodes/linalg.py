@@ -86,7 +86,7 @@ class MvBackward0(Node):
 
     saved = ("self", "vec")
 
-    keepers = (0, 1)
+    keepers = (1, 0)
 
     def apply(node, edges, grad):
         self, vec = node.unpack()
@@ -102,7 +102,7 @@ class DotBackward0(Node):
 
     saved = ("self", "tensor")
 
-    keepers = (0, 1)
+    keepers = (1, 0)
 
     def apply(node, edges, grad):
         self, tensor = node.unpack()
@@ -120,7 +120,7 @@ class AddmmBackward0(Node):
 
     saved = ("mat1", "mat2")
 
-    keepers = (1, 2)
+    keepers = (2, 1)
 
     def apply(node, edges, grad):
         mat1, mat2 = node.unpack()
@@ -140,7 +140,7 @@ class BaddbmmBackward0(Node):
 
     saved = ("batch1", "batch2")
 
-    keepers = (1, 2)
+    keepers = (2, 1)
 
     def apply(node, edges, grad):
         batch1, batch2 = node.unpack()
@@ -160,7 +160,7 @@ class AddmvBackward0(Node):
 
     saved = ("mat", "vec")
 
-    keepers = (1, 2)
+    keepers = (2, 1)
 
     def apply(node, edges, grad):
         mat, vec = node.unpack()
@@ -180,7 +180,7 @@ class AddbmmBackward0(Node):
 
     saved = ("batch1", "batch2")
 
-    keepers = (1, 2)
+    keepers = (2, 1)
 
     def apply(node, edges, grad):
         batch1, batch2 = node.unpack()
@@ -200,7 +200,7 @@ class AddrBackward0(Node):
 
     saved = ("vec1", "vec2")
 
-    keepers = (1, 2)
+    keepers = (2, 1)
 
     def apply(node, edges, grad):
         vec1, vec2 = node.unpack()

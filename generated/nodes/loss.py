@@ -193,6 +193,8 @@ class BinaryCrossEntropyBackward0(Node):
 
     saved = ("self", "target", "weight")
 
+    keepers = (None, 0, None)
+
     def apply(node, edges, grad):
         self, target, weight = node.unpack()
         if grad is None:
@@ -227,6 +229,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
     __slots__ = ("reduction",)
 
     saved = ("pos_weight", "self", "target", "weight")
+
+    keepers = (None, None, 0, None)
 
     def apply(node, edges, grad):
         pos_weight, self, target, weight = node.unpack()

@@ -493,6 +493,8 @@ class HypotBackward0(Node):
 
     saved = ("other", "self", "result")
 
+    keepers = (1, 0, None)
+
     def apply(node, edges, grad):
         other, self, result = node.unpack()
         if grad is None:
@@ -508,6 +510,8 @@ class CopysignBackward0(Node):
     facts = {"other_shape": "other_sym_sizes", "other_dtype": None}
 
     saved = ("self", "result")
+
+    keepers = (0, None)
 
     def apply(node, edges, grad):
         self, result = node.unpack()
@@ -539,6 +543,8 @@ class NextafterBackward0(Node):
     __slots__ = ()
 
     saved = ("other", "self")
+
+    keepers = (None, 0)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -590,6 +596,8 @@ class LdexpBackward0(Node):
     __slots__ = ()
 
     saved = ("other", "result")
+
+    keepers = (0, None)
 
     def apply(node, edges, grad):
         other, result = node.unpack()

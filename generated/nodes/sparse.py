@@ -209,6 +209,8 @@ class SparseSampledAddmmBackward0(Node):
 
     saved = ("mat1", "mat2", "self")
 
+    keepers = (2, 1, None)
+
     def apply(node, edges, grad):
         mat1, mat2, self = node.unpack()
         if grad is None:

@@ -7,9 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core import state
 from mindtorch._core.tensor import LevelVersion, Tensor, wrap
 from mindtorch.autograd._engine.node_base import NodeBase, second_backward
 from mindtorch.autograd._engine.saved_tensor import FREED, SavedTensor, as_object, unpack
+from mindtorch.autograd._engine.shown_levels import leads_to
+from mindtorch.dispatch.modes.captures import OwnTensors
+
+_thread = state.thread
 
 
 class Node(NodeBase):
@@ -24,7 +29,7 @@ class Node(NodeBase):
     schema = ""  # that of the op, which nodes that are written by hand need not have
     facts: Mapping[str, str | None] = {}  # what users find facts about tensors under, None where they do not
     saved: tuple[str, ...] = ()  # the names of the saved tensors
-    keepers: tuple[int, ...] = ()  # the edges for which they are saved, if none may be
+    keepers: tuple[int | None, ...] = ()  # for each the edge for which alone it is saved, if any is for one alone
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -58,13 +63,25 @@ class Node(NodeBase):
 
     def _nothing_saved(self) -> tuple:
         """After the node was used: an error, unless no edge needed anything, so that nothing could be freed."""
-        if not self.keepers or any([self.next_edges[place] is not None for place in self.keepers]):
+        if not self.keepers or any([place is None or self.next_edges[place] is not None for place in self.keepers]):
             raise second_backward()
         return (None,) * len(self.saved)
 
     def _unpack_one_by_one(self, kept: tuple) -> tuple:
         """The same for what has to be looked at more closely; another pass may free the node's own reference to it."""
-        return tuple([_unpacked(held, self) for held in kept])
+        try:
+            return tuple([_unpacked(held, self) for held in kept])
+        except RuntimeError:
+            if _thread.differentiated is None or not self.keepers:
+                raise
+            own = _thread.differentiated
+            pairs = zip(kept, self.keepers, strict=True)
+            return tuple([_unpacked(held, self) if self._is_kept_in(own, place) else None for held, place in pairs])
+
+    def _is_kept_in(self, own: OwnTensors, place: int | None) -> bool:
+        """Whether something is saved in the graph of a transform: what only gradients of outer ones need is not."""
+        edge = self.next_edges[place] if place is not None else None
+        return place is None or (edge is not None and leads_to(edge[0], own))
 
     def keep_object(self, output: Tensor, copy: Tensor) -> None:
         """Keep an output as an object of its class: `copy`, which is outside of the graph."""

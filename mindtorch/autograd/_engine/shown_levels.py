@@ -32,7 +32,7 @@ def is_hidden(tensor: Tensor) -> bool:
     if own.is_left:
         return not requires_grad_outside(tensor)
     edge = _edge_or_that_of_base(tensor)
-    return edge is not None and not _leads_to(edge[0], own)
+    return edge is not None and not leads_to(edge[0], own)
 
 
 def _is_marked(meta: Any) -> bool:
@@ -51,7 +51,7 @@ def requires_grad_outside(tensor: Tensor) -> bool:
     if not _thread.transforms:
         return takes_part(tensor)
     edge = _outside_of_inputs(_edge_or_that_of_base(tensor))
-    return edge is not None and (edge is NOWHERE or _leads_to(edge[0], None))
+    return edge is not None and (edge is NOWHERE or leads_to(edge[0], None))
 
 
 def edge_in_function(edge: Any) -> Any:
@@ -88,7 +88,7 @@ def is_of_inference_where_recorded(tensor: Tensor) -> bool:
     is_seen = False
     while True:
         is_seen = is_seen or (own is maker and (own is None or tensor in own.of_inference))
-        if is_seen and any([_leads_to(node, own) for node in nodes]):
+        if is_seen and any([leads_to(node, own) for node in nodes]):
             return True
         if own is None or not own.records_outside:
             return False
@@ -99,9 +99,9 @@ def is_of_inference_where_recorded(tensor: Tensor) -> bool:
 def _leads_further_in(node: Any, outermost: OwnTensors) -> bool:
     """Whether the gradients of a node get to what is differentiated in a transform or in one inside of it."""
     own = _thread.own_tensors
-    while own is not outermost and not _leads_to(node, own):
+    while own is not outermost and not leads_to(node, own):
         own = own.outer
-    return _leads_to(node, own)
+    return leads_to(node, own)
 
 
 def _edge_or_that_of_base(tensor: Tensor) -> Any:
@@ -128,7 +128,7 @@ def shown_edge(tensor: Tensor) -> Any:
     return edge
 
 
-def _leads_to(node: Any, own: OwnTensors | None) -> bool:
+def leads_to(node: Any, own: OwnTensors | None) -> bool:
     """Whether the gradients of a node get to what is differentiated in a transform, or (None) outside of all."""
     waiting, seen = [node], {node}
     while waiting:

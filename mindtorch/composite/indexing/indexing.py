@@ -308,7 +308,7 @@ def index_fill_(input, dim, index, value):
         warn_if_expanded(input._mt_array, "index_fill_", "tensor[mask] = scalar")
         _fill_expanded(input, wrapped, index, value)
     else:
-        input.transpose(0, dim)[index] = value
+        input[(slice(None),) * wrapped + (index,)] = value  # no view of it, which may not be written where it may
     return input
 
 

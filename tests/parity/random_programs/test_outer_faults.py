@@ -56,6 +56,11 @@ w = T.ones(3, 3, requires_grad=True)""",
     "\nw = T.ones(2, 3, requires_grad=True); h = w * 1; x = T.ones(2); c = T.ones(2, 3)",
     "inputs of inference mode": "no = lambda f: T.no_grad()(f)(); inference = lambda f: T.inference_mode()(f)()\n"
     "with T.inference_mode(): x = T.ones(2, 2)",
+    "what only gradients of captured tensors need": "x = T.arange(1., 5).view(2, 2)\n"
+    "w = T.arange(2., 6).view(2, 2).requires_grad_(); h = w * 1",
+    "parts without elements that are joined": "x, e = T.arange(4.).view(2, 2), T.zeros(0, dtype=T.float64)",
+    "tensors of inference mode that were detached": "x = T.arange(4.).view(2, 2)\n"
+    "with T.inference_mode(): i = T.ones(2, 2)",
     "data in the forward of a Function": """
 class F(T.autograd.Function):
     generate_vmap_rule = True
@@ -380,6 +385,35 @@ KINDS = {
             "*T.func.grad_and_value(lambda a: f(a).sum())(y)",
             "*T.func.jvp(f, (y,), (y,))",
             "T.func.grad(lambda a: T.func.grad(lambda b: (f(b) * f(a)).sum())(a).sum())(y)",
+        )
+    ],
+    "parts without elements that are joined": [
+        f"r = T.vmap(lambda a: T.{op}([{tensors}]))({samples})\nr.dtype, r"
+        for op in ("cat", "hstack", "concat")
+        for tensors in ("e, a", "a, e", "a, e, e.half()", "a, a.half(), e")
+        for samples in ("x > 1", "x", "x[:, :, None]", "x[0, 0].expand(2, 2)")
+    ],
+    "tensors of inference mode that were detached": [
+        f"{value}{write}"
+        for value in ("i.detach()", "i.T.detach()", "i.detach().requires_grad_(False)")
+        for write in (
+            *(f".index_fill_({dim}, T.tensor([0]), {number})" for dim in (0, 1) for number in ("2", "T.tensor(2.)")),
+            *(".index_copy_(1, T.tensor([0]), x[:, :1])", ".masked_fill_(x > 2, 7)", ".fill_(2)", ".fill_diagonal_(2)"),
+        )
+    ],
+    "what only gradients of captured tensors need": [
+        f"def f(a):\n    b = {made}\n    y = {body}\n    {write}\n    return y.sum()\n{call}"
+        for made in ("a * 2", "a[:1] + 1")
+        for body in ("b * w", "b / w", "b @ h", "T.addmm(a, b, h) if len(b) > 1 else b @ h", "w ** b", "b.lerp(w, b)")
+        for write in ("b.zero_()", "b[-1:] = 1")
+        for call in (
+            "T.func.grad(f)(x)",
+            "T.func.grad(lambda a: T.func.grad(f)(a).sum())(x)",
+            "T.func.grad(lambda w: f(x * w))(w)",
+            *(
+                [] if "(" in body or "**" in body else ["T.func.vjp(f, x)[1](T.ones(()))[0]"]
+            ),  # those need it themselves
+            "T.autograd.grad(T.func.grad(f)(x).sum(), w)",
         )
     ],
 }
