@@ -48,7 +48,7 @@ class Diagnostic:
 
 
 def _shortened(text: str) -> str:
-    """A text without its middle if it is very long: it quotes something that somebody never meant to write."""
+    """A text without its middle if it is very long: it quotes something that was never meant to be written."""
     half = _MOST_SHOWN
     return text if len(text) <= 2 * half else f"{text[:half]} ... {text[-half:]}"
 

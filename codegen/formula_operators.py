@@ -1,6 +1,6 @@
 """The rule about operators in formulas: `^`, `&`, `|`, `~`, `<<` and `>>` compute with bits, so with no fractions.
 
-In mathematics `^` is a power, and `a > 0 & b > 0` has brackets that nobody writes. Both are Python, so that the mistake
+In mathematics `^` is a power, and `a > 0 & b > 0` needs no brackets. Both are Python, so that the mistake
 would show only when the formula runs.
 """
 

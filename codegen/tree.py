@@ -41,7 +41,7 @@ def compare(project: Project, files: Mapping[str, str]) -> Changes:
 
 
 def present_files(project: Project) -> list[str]:
-    """The generated files that there are, by path. Pages of documentation that somebody wrote are not among them."""
+    """The generated files that there are, by path. Hand-written pages of documentation are not among them."""
     root = project.root
     found = (path for pattern in project.generated_patterns for path in root.glob(pattern) if path.is_file())
     found = (path for path in found if path.suffix != ".md" or path.read_bytes().startswith(_MARK_OF_PAGES))

@@ -11,7 +11,7 @@ from mindtorch._support.errors import no_accelerator
 
 
 class Future:
-    """A value or an exception that somebody sets, once; others wait for it, or leave a function to be called then."""
+    """A value or an exception that is set once; others wait for it, or leave a function to be called then."""
 
     def __init__(self, *, devices: Sequence[Any] | None = None) -> None:
         for each in devices or ():

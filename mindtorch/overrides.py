@@ -151,7 +151,7 @@ def get_overridable_functions() -> dict[Any, list[Callable]]:
 
 
 def get_ignored_functions() -> set[Callable]:
-    """Public functions that nobody can take over: they take no tensors, or must see the tensor itself."""
+    """Public functions that cannot be overridden: they take no tensors, or must see the tensor itself."""
     modules = [import_module(name) for name in MODULES.values()]
     found = {value for module in modules for name in IGNORED if callable(value := vars(module).get(name))}
     return found | {Tensor.as_subclass, Tensor.__new__, Tensor._make_subclass}

@@ -1,4 +1,4 @@
-"""Python calls as examples: what somebody who uses an op has written."""
+"""Python calls as examples: what users of an op have written."""
 
 from __future__ import annotations
 

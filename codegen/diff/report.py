@@ -66,7 +66,7 @@ class Finding:
     """One change of one op, judged by one rule.
 
     ``message``   what changed: "argument 'dim' is now called 'axis'"
-    ``caller``    what somebody sees who uses the op: "`x.sum(dim=0)` stops working"; "" when nobody sees anything
+    ``caller``    what a user of the op sees: "`x.sum(dim=0)` stops working"; "" when that is nothing
     ``remedy``    what to do instead, the rule's or a more exact one
     ``old new``   the schema, formula or value before and after; None where there is none
     ``location``  the line to look at: in HEAD, or in BASE for what was removed; None for a release snapshot

@@ -1,4 +1,4 @@
-"""The functions that a person has to write for a new op, as text that says so when it is run.
+"""The functions that a person has to write for a new op, as text that raises until they are written.
 
 Kernels are not among them: the generator writes a stub for every one that is missing.
 """

@@ -14,7 +14,7 @@ from ..project import Project
 from .relatives import Profile, Relative, closest, entries
 from .wanted import Wanted, option
 
-# Families that say so in the names of their ops.
+# Families that the names of their ops begin with.
 _PREFIXES = frozenset(("fft", "linalg", "special", "foreach"))
 
 

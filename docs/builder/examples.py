@@ -16,7 +16,7 @@ TABLE = Path(__file__).parent / "examples.yaml"
 
 
 def example(model: Model, op: Op) -> str:
-    """What an interactive Python shows; empty for an overload that nobody calls by itself."""
+    """What an interactive Python shows; empty for an overload that is never called by itself."""
     written = table().get(op.name)
     if written is not None:
         return transcript(written.splitlines())

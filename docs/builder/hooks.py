@@ -45,7 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _written(files: Files, sources: Sources) -> dict[str, str]:
-    """The pages that somebody wrote, with links that are right on the site."""
+    """The hand-written pages, with links that are right on the site."""
     places = FROM_ROOT | {f"docs/{file.src_uri}": file.src_uri for file in files.documentation_pages()}
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in places}
     return {page: with_links(texts[file], file, places, sources) for file, page in places.items()}

@@ -17,7 +17,7 @@ from codegen.load import load
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What somebody changed, wherever it stands in the two files."""
+    """What a change touched, wherever it stands in the two files."""
 
     old: str
     new: str

@@ -170,7 +170,7 @@ def file_of(descriptor: int) -> tuple[int, int]:
 
 
 def _anonymous_file(nbytes: int) -> int:
-    """The descriptor of a file without a name, which exists as long as somebody has it open."""
+    """The descriptor of a file without a name, which exists as long as a process has it open."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("mindtorch")
     else:

@@ -14,7 +14,7 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, operands: Sequence[An
 
 
 def while_loop(cond_fn: Callable, body_fn: Callable, carried_inputs: Sequence[Any]) -> Any:
-    """Calls `body_fn` with the inputs, and then with what it returned, as long as `cond_fn` says so."""
+    """Calls `body_fn` with the inputs, and then with what it returned, as long as `cond_fn` is true of that."""
     carried = tuple(carried_inputs)
     while cond_fn(*carried):
         result = body_fn(*carried)

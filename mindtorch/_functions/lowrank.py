@@ -25,7 +25,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Tensor | No
 
 
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Parts:
-    """The principal components of rows, whose mean is taken off first if `center` says so."""
+    """The principal components of rows, whose mean is subtracted first if `center`."""
     rows, columns = A.shape[-2:]
     least = min(rows, columns)
     if q is None:

@@ -20,8 +20,8 @@ from mindtorch.dispatch.torch_function import (
     ask,
     has_torch_function,
     in_order,
+    multiple_dispatch_failed,
     no_implementation,
-    nobody_answers,
     overriding_arguments,
     seen_as,
     takes_over,
@@ -39,7 +39,7 @@ MODULES = {
     "torch.autograd": "mindtorch.autograd",
 }
 
-# Public functions that take no tensors, or that must see the very tensor: nobody can take them over.
+# Public functions that take no tensors, or that must see the very tensor: these cannot be overridden.
 IGNORED = frozenset(
     (
         "as_subclass", "backward", "broadcast_shapes", "calculate_gain", "enable_grad", "from_dlpack", "from_numpy",
@@ -83,12 +83,12 @@ _WRITTEN_IN_PYTHON = frozenset(
     )
 )  # fmt: skip
 
-# Parameters that torch's function does not pass on: nobody sees that they have their defaults.
+# Parameters that torch's function does not pass on: overrides never see their values.
 _NOT_PASSED_ON = {"l1_loss": ("weight",)}
 
 
 class OverridableFunction:
-    """A function or method that asks, before it runs, whether somebody takes the call over."""
+    """A function or method that checks for `__torch_function__` before it runs."""
 
     def __init__(self, function: Callable, name: str, module: str) -> None:
         update_wrapper(self, function)
@@ -114,7 +114,7 @@ class OverridableFunction:
                 return NotImplemented  # as torch's operators do, so that Python asks the other operand
             raise
         if answer is NotImplemented and self.__name__ not in _BINARY:
-            error = no_implementation if self.in_python else nobody_answers
+            error = no_implementation if self.in_python else multiple_dispatch_failed
             raise error(f"{self.__module__}.{self.__name__}", overriders)
         return answer
 
@@ -139,7 +139,7 @@ class OverridableFunction:
         return repr(self.function)
 
     def __reduce__(self) -> tuple:
-        """By its name: whoever loads it may have nobody who takes calls over."""
+        """By its name: where it is loaded, nothing may be overridden."""
         return _named, (self.__module__, self.__name__)
 
 
@@ -187,7 +187,7 @@ def _defaults_by_keyword(
 
 
 class OverridableProperty:
-    """A property of Tensor whose `__get__` and `__set__` somebody may take over."""
+    """A property of Tensor whose `__get__` and `__set__` may be overridden."""
 
     def __init__(self, inner: property, name: str) -> None:
         self.inner = inner
@@ -218,7 +218,7 @@ class OverridableProperty:
         overriders = overriding_arguments(args) or in_order(args[:1])
         answer = ask(accessor, overriders, args, None)
         if answer is NotImplemented:
-            raise nobody_answers(f"torch.Tensor.{self.__name__}.{accessor.__name__}", overriders)
+            raise multiple_dispatch_failed(f"torch.Tensor.{self.__name__}.{accessor.__name__}", overriders)
         return answer
 
 

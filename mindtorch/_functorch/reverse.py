@@ -146,8 +146,8 @@ def _products(
 def _gradients(
     level: Level, outputs: list, inputs: list, weights: list | None, keep_graph: bool, may_record: bool
 ) -> list[Tensor]:
-    """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
-    more."""
+    """The gradients of some inputs of a level; zeros where there are none. Recorded only if more can
+    be asked for."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
     pairs = [(output, weight) for output, weight in all_pairs if level.edge_of(output) is not None]
     if not pairs:

@@ -236,7 +236,7 @@ def no_strides(layout: Any) -> RuntimeError:
 
 
 def missing_kernel(op: str, backend: str, signature: str, file: str) -> NotImplementedError:
-    """What a generated stub raises until somebody writes the kernel."""
+    """What a generated stub raises until the kernel is implemented."""
     return NotImplementedError(f"{op} has no {backend} kernel: define `def {signature}` in {file}")
 
 
@@ -249,7 +249,7 @@ def inside_transform(method: str, more: str = "") -> RuntimeError:
     )
 
 
-def nobody_answers(name: str, protocol: str, modes: Sequence[object], types: Iterable[type]) -> TypeError:
+def multiple_dispatch_failed(name: str, protocol: str, modes: Sequence[object], types: Iterable[type]) -> TypeError:
     """All that could take over a call have returned NotImplemented; the last of the modes was asked."""
     lines = [f"  - mode object {modes[-1]}"] if modes else []
     lines += [f"  - tensor subclass {cls}" for cls in types]

@@ -65,12 +65,12 @@ class SubclassMethods:
 
 
 def _is_left_alone(func: Callable) -> bool:
-    """Whether the result of a call keeps its class: those of `x.grad` and `x._base` are somebody's tensors already."""
+    """Whether the result of a call keeps its class: those of `x.grad` and `x._base` are existing tensors."""
     return getattr(getattr(func, "__self__", None), "__name__", None) in ("_base", "grad")
 
 
 def _as_class(tensor: Tensor, cls: type) -> Any:
-    """The tensor itself, which nobody else refers to yet, as an object of a subclass."""
+    """The tensor itself, not yet shared, as an object of a subclass."""
     result = alias_of(tensor, cls)
     result._mt_edge = edge = tensor._mt_edge
     result._mt_meta = tensor._mt_meta

@@ -1,4 +1,4 @@
-"""There is no such device here; programs that ask get told so."""
+"""No such device is available; queries report this."""
 
 
 def is_available() -> bool:

@@ -1,4 +1,4 @@
-"""There is no CUDA here; programs that ask get told so, as by a torch that was built without it.
+"""CUDA is not available; queries report this, as in a torch that was built without it.
 
 What frees, counts or seeds has nothing to do, and does it. What needs a device is refused.
 """

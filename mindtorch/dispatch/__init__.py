@@ -1,4 +1,4 @@
-"""How a call finds its kernel: schemas, the registry of ops, and the path of calls that somebody looks at."""
+"""How a call finds its kernel: schemas, the registry of ops, and the path of intercepted calls."""
 
 from mindtorch.dispatch.keys import register_backend as register_backend
 from mindtorch.dispatch.namespace import functions_of as functions_of

@@ -1,4 +1,4 @@
-"""The path of a call that somebody looks at.
+"""The path of an intercepted call.
 
 A generated function asks `intercepts` when anything in the process is switched on, and hands the call to `call` if so.
 `call` goes through the layers in order and in the end calls the same function again, this time let through.

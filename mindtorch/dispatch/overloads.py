@@ -17,7 +17,7 @@ from mindtorch.dispatch.torch_function import (
     ask,
     handle_torch_function,
     has_torch_function,
-    nobody_answers,
+    multiple_dispatch_failed,
     overriding_arguments,
 )
 
@@ -74,7 +74,7 @@ class OpOverload:
         overriders = overriding_arguments((*args, *kwargs.values()))
         answer = ask(self, overriders, args, kwargs)
         if answer is NotImplemented:
-            raise nobody_answers(f"{self.__module__}.{self._opname}.{self._overloadname}", overriders)
+            raise multiple_dispatch_failed(f"{self.__module__}.{self._opname}.{self._overloadname}", overriders)
         return answer
 
     def _call_by_schema(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
 """`__torch_function__`: tensor subclasses and modes that take over calls.
 
-Calls get here in two ways: from the public functions, methods and properties, as soon as somebody overrides anything
+Calls get here in two ways: from the public functions, methods and properties, as soon as anything is overridden
 (see mindtorch._functions.overridable), and from generated functions that the program got hold of before that.
 """
 
@@ -38,7 +38,7 @@ _known: set[type] = set()  # classes that take over calls without being tensors,
 
 
 def begin_with(overriders: Iterable[Any]) -> None:
-    """The same for objects that are no tensors: nobody knows of their classes before one is in a call."""
+    """The same for objects that are no tensors: their classes are unknown before one is in a call."""
     for value in overriders:
         cls = type(value)
         if cls not in _known and not isinstance(value, Tensor):
@@ -139,7 +139,7 @@ def handle_torch_function(function: Callable, overriders: list[Any], args: tuple
     function = public_function(function)
     answer = ask(seen_as.get(function, function), overriders, args, kwargs)
     if answer is NotImplemented:
-        raise nobody_answers(f"torch.{function.__name__}", overriders)
+        raise multiple_dispatch_failed(f"torch.{function.__name__}", overriders)
     return answer
 
 
@@ -166,8 +166,8 @@ def ask(function: Callable, overriders: Sequence[Any], args: tuple, kwargs: dict
     return NotImplemented
 
 
-def nobody_answers(name: str, overriders: Sequence[Any]) -> TypeError:
-    return errors.nobody_answers(name, "__torch_function__", _thread.function_modes, map(type, overriders))
+def multiple_dispatch_failed(name: str, overriders: Sequence[Any]) -> TypeError:
+    return errors.multiple_dispatch_failed(name, "__torch_function__", _thread.function_modes, map(type, overriders))
 
 
 def no_implementation(name: str, overriders: Sequence[Any]) -> TypeError:

@@ -26,7 +26,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions check their parameters and values when they are not told so."""
+        """Whether distributions check their parameters and values by default."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value

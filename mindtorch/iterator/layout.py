@@ -88,7 +88,7 @@ def strides_of_order(shape: Shape, order: Sequence[int]) -> Shape:
 class Walk(NamedTuple):
     """How operands are walked: the dimensions in iteration order, the shape, and the strides of each in bytes.
 
-    `perm` is None where the operands lie in memory alike, so that nobody had to look at the dimensions.
+    `perm` is None where the operands lie in memory alike, so that the dimensions need not be sorted.
     """
 
     perm: list[int] | None

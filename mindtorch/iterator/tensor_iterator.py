@@ -43,7 +43,7 @@ class TensorIterator:
         self.noutputs = noutputs
         self.plan = plan
         self.options = options
-        self._walk: layout.Walk | None = None  # found when somebody asks for it
+        self._walk: layout.Walk | None = None  # None until computed
         self._offsets: list[int] | None = None  # where the walk begins in each array, if not with the first element
 
     # -------------------- what it looks like --------------------

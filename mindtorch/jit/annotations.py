@@ -11,7 +11,7 @@ class _BroadcastingList:
     """A list of numbers, or one number for all of them."""
 
     def __getitem__(self, types: Any) -> None:
-        """Nobody reads it."""
+        """It is never read."""
 
 
 BroadcastingList1, BroadcastingList2, BroadcastingList3, BroadcastingList4 = [_BroadcastingList() for _ in range(4)]

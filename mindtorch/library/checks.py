@@ -66,7 +66,7 @@ def _without_data(tensor: Tensor) -> Tensor:
 
 
 def check_schema(case: Case) -> None:
-    """Only those arguments are written, and only those results are views, of which the schema says so."""
+    """Only arguments and results that the schema marks are written, or are views."""
     args, kwargs = case.copies(_clone)
     named = case.named(args, kwargs)
     before = [[_bytes(tensor) for tensor in tensors_among((value,))] for _, value in named]

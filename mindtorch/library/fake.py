@@ -24,7 +24,7 @@ class FakeImplCtx:
         self._sizes = sizes
 
     def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> int:
-        """A size that nobody knows without the data."""
+        """A data-dependent size."""
         if min < 0:
             raise ValueError(
                 f"ctx.new_dynamic_size(min={min}, ...): expected min to be greater than or equal to 0: this API can "

@@ -147,7 +147,7 @@ def _is_optional_tensor_list(value: Any) -> bool:
 
 
 def _flatten(values: Sequence[Any], is_opened: Callable[[Any], bool]) -> tuple[list[Any], _Structure]:
-    """The values one after the other, those lists opened for which `is_opened` says so."""
+    """Flattens the lists selected by `is_opened`."""
     flat: list[Any] = []
     structure: _Structure = []
     for value in values:

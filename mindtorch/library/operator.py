@@ -42,7 +42,7 @@ def fallthrough_kernel() -> NoReturn:
 
 
 class Operator:
-    """An op overload of `mindtorch.library`. It exists as soon as somebody registers a kernel, defined or not."""
+    """An op overload of `mindtorch.library`. It exists from the first registered kernel on, defined or not."""
 
     op: OpEntry  # set when the op is defined, as for generated functions
     declaration: Declaration

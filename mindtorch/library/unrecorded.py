@@ -24,7 +24,7 @@ _WARNING = (
 
 
 class WarnNotImplemented(ConnectedNode):
-    """The end of the graph at an op that nobody has given a derivative: a warning, and no gradients."""
+    """Ends the graph at an op without a derivative: a warning, and no gradients."""
 
     def __init__(self, next_edges: tuple, op: str) -> None:
         super().__init__(next_edges)

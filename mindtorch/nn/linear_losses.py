@@ -55,7 +55,7 @@ def linear_cross_entropy(
 def _warn_of_options(
     weight: Tensor, target: Tensor, bias: Tensor | None, reduction: str, label_smoothing: float
 ) -> None:
-    """torch doesn't compute such losses in parts either, and says so."""
+    """Like torch, raises for chunked computation of these losses."""
     warn(
         "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
         "label_smoothing == 0, target.dtype == int64, out_features == (). Got "

@@ -1,4 +1,4 @@
-"""Names of `torch_npu.npu` for what is not there: they say so when they are called."""
+"""Names of `torch_npu.npu` for what is unavailable: calling them raises."""
 
 from collections.abc import Callable
 from typing import Any

@@ -17,4 +17,4 @@ def export(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
-    """How an op would be exported; nobody asks."""
+    """How an op would be exported; never called."""

@@ -4,5 +4,5 @@ from collections.abc import Callable
 
 
 def parse_args(*arg_descriptors: str) -> Callable:
-    """A decorator that changes nothing: nobody calls the function."""
+    """A decorator that changes nothing: the function is never called."""
     return lambda fn: fn

@@ -2,7 +2,7 @@
 
 Note [Gradient layout contract]: a stored gradient has the strides of its variable when the variable is non-overlapping
 and dense, and is row-major contiguous otherwise, so that whoever walks over both together (optimizers) finds them laid
-out alike. The first gradient is taken over when nobody else can see it and it obeys, otherwise it is copied into a
+out alike. The first gradient is taken over when it is not shared and obeys, otherwise it is copied into a
 tensor that does. Later gradients are added in place, which keeps the layout, except when the backward pass itself is
 recorded (grad mode on). The contract is not enforced beyond that: a gradient that breaks it costs speed only.
 """
@@ -76,7 +76,7 @@ class AccumulateGrad(NodeBase):
     def receive(self, gradients: list) -> None:
         """Store the gradient that is the only element of a list.
 
-        The list gives it up, so that a gradient that nobody else refers to can be recognised and taken over.
+        The list gives it up, so that a gradient without other references can be recognised and taken over.
         """
         if self.meta.base is not None and not self.meta.requires_grad:
             return  # a view from no_grad mode, which requires grad as its base does: no gradient can get there

@@ -335,7 +335,7 @@ def _grads_of(node: Any, held: Any) -> list:
 
 
 def _received(held: Any) -> list:
-    """The gradient of the only output of a node, as the only element of a list that nobody else has."""
+    """The gradient of the only output of a node, as the only element of a list that is not shared."""
     if type(held) is Waiting:
         return [_sum_of(held)]
     return [held.grad if type(held) is OwnSum else held]

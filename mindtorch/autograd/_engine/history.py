@@ -150,7 +150,7 @@ def set_array(tensor: Tensor, array: Any, keep_node: bool = True) -> None:
     """Give a tensor another array, perhaps of another shape.
 
     The node of a leaf stays if a graph leads to it, so that no part of the gradient is lost. It goes on expecting
-    gradients of the shape that the leaf had. If the new array is of another type, or `keep_node` says so, the leaf gets
+    gradients of the shape that the leaf had. If the new array is of another type, or without `keep_node`, the leaf gets
     a new node, and that graph keeps the old one.
     """
     old = tensor._mt_array

@@ -98,8 +98,8 @@ def write_out(out: Any, result: Any) -> Any:
 
 
 def write_castable(op: str, name: str, out: Any, result: Any) -> Any:
-    """As `write_out`, in the order of rows where memory is taken anew, for ops that say so when `out`, which they call
-    `name`, cannot hold it."""
+    """As `write_out`, in the order of rows where memory is taken anew, for ops that check first whether `out`,
+    which they call `name`, can hold it."""
     check_castable(op, name, result, out)
     is_fit = out.shape == result.shape
     return write_out(out, result if is_fit else result.clone(memory_format=contiguous_format))

@@ -2,8 +2,8 @@
 
 In forward mode a tensor without a tangent has one of zeros, and products with it are zero, whatever the other factors
 are. A tangent with such a term requires grad if a factor does, and the gradient of the factor is zero. It is given to
-the leaves themselves: a formula on the way could make nan of it, as 0 times an infinity is. Only where somebody looks
-on the way, with a hook, it takes the way from there.
+the leaves themselves: a formula on the way could make nan of it, as 0 times an infinity is. Only where a hook
+sees the way, it takes the way from there.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from mindtorch.dispatch.modes.level_views import spread_over
 
 
 def is_differentiated(*tensors):
-    """Whether somebody may differentiate a formula that is about to run, which then may take no short cut."""
+    """Whether a formula that is about to run may be differentiated: it must then stay differentiable."""
     return thread.grad_enabled or has_tangents(tensors)
 
 

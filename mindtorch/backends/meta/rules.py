@@ -157,7 +157,7 @@ def reduce(promotion: str) -> Kernel:
 
 
 def _with_second(promotion: str | None, shape: Any, strides: Any, dtype: Any, out: Any) -> Any:
-    """One result, or two of the same shape if the promotion says so."""
+    """One result, or two of the same shape if the promotion gives two dtypes."""
     second = _SECOND_DTYPES.get(promotion or "")
     if second is None:
         return deliver(out, shape, dtype, strides)

@@ -200,7 +200,7 @@ def _contracted(operands: list[Tensor], kept: int, path: Sequence[int] | None) -
 
 
 def _contract_pair(left: Tensor, right: Tensor, others: list[Tensor], kept: int) -> tuple[Tensor, Tensor]:
-    """Sums beforehand what only one of the two has and nobody else needs."""
+    """Sums beforehand what only one of the two has and the result lacks."""
     alone_left, alone_right = [], []
     left_shape, right_shape = left._mt_array.shape, right._mt_array.shape
     for dim in range(kept, len(left_shape)):
@@ -274,7 +274,7 @@ def _plan_of(left: Ints, right: Ints, summed: Ints) -> _Plan:
     )
 
 
-# -------------------- two operands whose views nobody sees --------------------
+# -------------------- two operands whose views stay inside --------------------
 
 
 def _unseen_product(equation: str, left: Tensor, right: Tensor) -> Tensor | None:

@@ -73,7 +73,7 @@ def _affine(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tenso
 def _normalized_arrays(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The same while nobody watches the ops that it is made of."""
+    """Fast version for when no mode is active."""
     array, shape = input._mt_array, _by_channel(input)
     factors = [None if each is None else each._mt_array.reshape(shape) for each in (weight, bias)]
     result, mean, rstd = quiet(_scaled_groups, array.reshape(len(array) * group, -1), array.shape, *factors, eps)
@@ -126,7 +126,7 @@ def _array_gradients(
     group: int,
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:
-    """The same while nobody watches the ops that it is made of."""
+    """Fast version for when no mode is active."""
     arrays = [each._mt_array for each in (grad_out, input, mean, rstd)]
     factor = None if weight is None else weight._mt_array.reshape(_by_channel(input))
     grads = quiet(_group_gradients, *arrays, factor, group, output_mask)

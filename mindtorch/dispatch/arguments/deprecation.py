@@ -1,7 +1,7 @@
 """Deprecated calls: the `deprecated:` entries of ops.yaml at run time.
 
-A generated function comes here with a call that is not in its present form. If the call is in a deprecated one, a
-warning says so, once for each line of code that makes such calls (also where the filter is "always": a training loop
+A generated function comes here with a call that is not in its present form. If the call is in a deprecated one, it
+warns, once for each line of code that makes such calls (also where the filter is "always": a training loop
 would repeat it for ever), and the new call is made. Where the filter is "error", every such call raises.
 
 Calls that PyTorch itself has deprecated get PyTorch's `UserWarning`, those of ours a `FutureWarning`.

@@ -168,7 +168,7 @@ def _unrecorded(run: Callable, function: Callable, args: tuple, kwargs: dict) ->
 
 
 def check_not_empty(op: str, size: int) -> None:
-    """Without a sample nobody knows what the results look like."""
+    """Without a sample the output shape is unknown."""
     if not size:
         raise RuntimeError(
             f"Batching rule not implemented for {qualified(op)}. The fallback path does not support vmap over dims of "

@@ -5,7 +5,7 @@ of the innermost that ops look at: all of them, as a rule. While an op's forward
 the levels outside of it only (`inside_of`): the formula sees the values of that level, one level cannot leak into
 another, and the derivative of a derivative comes out by itself.
 
-Note [Missing tangents]: a tensor without a tangent has one of zeros, which nobody wants to allocate or to compute with.
+Note [Missing tangents]: a tensor without a tangent has one of zeros, which are neither allocated nor computed with.
 In formulas it is ZERO where it only takes part in arithmetic, else a single zero that is expanded.
 """
 

@@ -74,7 +74,7 @@ def _one_of_each_class(tensors: Iterable[Tensor]) -> list[Any]:
 
 
 def is_wanted(args: Iterable[Any]) -> bool:
-    """Whether the kernel of a call with these arguments is somebody's `__torch_dispatch__`."""
+    """Whether the kernel of a call with these arguments is a `__torch_dispatch__`."""
     if not _thread.torch_dispatch:
         return False
     return bool(_thread.dispatch_modes) or (bool(state.dispatch_classes) and bool(dispatching_arguments(args)))
@@ -203,7 +203,7 @@ def object_of(output: Tensor) -> Any:
 
 
 def _take_place(tensor: Tensor, of: Tensor) -> None:
-    """Give a tensor the part in autograd of another one, which nobody else refers to yet."""
+    """Give a tensor, which is not yet shared, the part in autograd of another one."""
     tensor._mt_edge = edge = of._mt_edge
     tensor._mt_meta = of._mt_meta
     if of._mt_version is not None:
@@ -242,7 +242,7 @@ def overload_of(entry: OpEntry) -> OpOverload:
 
 
 def call_dispatched(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Run a generated function whose kernel is somebody's `__torch_dispatch__`."""
+    """Run a generated function whose kernel is a `__torch_dispatch__`."""
     dispatched = _DispatchedCall(function.op, tensors_among((*args, *kwargs.values())))  # type: ignore[attr-defined]
     before = _thread.dispatched, _thread.outcome
     _thread.dispatched = dispatched
@@ -254,7 +254,7 @@ def call_dispatched(run: Callable, function: Callable, args: tuple, kwargs: dict
 
 
 def runner(entry: OpEntry, args: Iterable[Any]) -> Callable | None:
-    """How to run a call that somebody's `__torch_dispatch__` gets; None for any other call."""
+    """How to run a call that a `__torch_dispatch__` gets; None for any other call."""
     if not is_wanted(args):
         return None
     if not entry.composite:
@@ -290,7 +290,7 @@ def ask(overload: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
             result = cls.__torch_dispatch__(overload, types, args, kwargs)
             if result is not NotImplemented:
                 return result
-    raise errors.nobody_answers(f"torch._ops.{overload}", "__torch_dispatch__", modes, types)
+    raise errors.multiple_dispatch_failed(f"torch._ops.{overload}", "__torch_dispatch__", modes, types)
 
 
 def ask_op(name: str, tensor: Tensor) -> Any:

@@ -1,6 +1,6 @@
 """Schema strings at run time: what traces, `_schema` and argument errors need to know about an op.
 
-Parsing happens when somebody asks, never when a program starts.
+Schemas are parsed on demand, never when a program starts.
 """
 
 import re

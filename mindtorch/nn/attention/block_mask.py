@@ -106,7 +106,7 @@ class BlockMask:
         return count
 
     def sparsity(self) -> float:
-        """The share of blocks that nobody looks at, in percent."""
+        """The share of blocks that are skipped, in percent."""
         computed = self.kv_num_blocks.sum().item() * self.BLOCK_SIZE[0] * self.BLOCK_SIZE[1]
         if self.full_kv_num_blocks is not None:
             computed += self.full_kv_num_blocks.sum().item() * self.BLOCK_SIZE[0] * self.BLOCK_SIZE[1]

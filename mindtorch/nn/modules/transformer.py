@@ -31,7 +31,7 @@ def _square_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, length: int) -> bool:
-    """Whether a mask leaves out what is ahead and nothing else, unless the caller says so."""
+    """Whether a mask is causal: masks what is ahead and nothing else; computed unless the caller gives it."""
     if is_causal is not None or mask is None:
         return bool(is_causal)
     if tuple(mask.shape) != (length, length):

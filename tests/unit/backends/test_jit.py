@@ -130,7 +130,8 @@ from mindtorch.backends.cpu.compiled import cache
 folder = cache.directory()
 cache.path_of = lambda name: folder / f"{name}.o"
 (folder / "silu.o").mkdir()
-print(json.dumps({"stored": [cache.store(name, b"code") for name in ("silu", "exp")], "found": cache.find("exp") == b"code"}))
+stored = [cache.store(name, b"code") for name in ("silu", "exp")]
+print(json.dumps({"stored": stored, "found": cache.find("exp") == b"code"}))
 """
 
 

@@ -82,7 +82,7 @@ class TestTorchFunction:
         loud, child = torch.ones(2).as_subclass(Loud), torch.ones(2).as_subclass(Child)
         assert type(torch.add(loud, child)) is Child
 
-    def test_nobody_answers(self):
+    def test_multiple_dispatch_fails(self):
         with pytest.raises(TypeError) as caught:
             torch.exp(torch.ones(2).as_subclass(Deaf))
         assert str(caught.value).startswith(

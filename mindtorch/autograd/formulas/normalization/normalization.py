@@ -157,7 +157,7 @@ def layer_norm_double_backward(
 
 
 def statistics_with_history(input, mean, rstd, dims):
-    """The saved statistics as functions of the input, if somebody differentiates the formula that uses them."""
+    """The saved statistics as functions of the input, if the formula that uses them is differentiated."""
     if not is_traced(input):
         return mean, rstd
     with without_forward_ad():

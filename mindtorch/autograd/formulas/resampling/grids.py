@@ -196,7 +196,7 @@ def _place(coordinate, size, align_corners):
 
 
 def _moved_inside(place, slope, size, padding, align_corners):
-    """The place, moved inside if the padding says so. At the edges it counts as moved: there it has no slope."""
+    """The place, moved inside as the padding demands. At the edges it counts as moved: there it has no slope."""
     if padding == _ZEROS:
         return place, slope
     if padding == _REFLECTION:

@@ -222,7 +222,7 @@ def _writer(op: Op, loop: Loop, out: Any, shape: tuple[int, ...], operands: list
 
 
 def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:
-    """Raises the error for a dtype that an op does not take: some ops say so before anything else is looked at."""
+    """Raises the error for a dtype that an op does not take: some ops raise it before any other check."""
     refusal = op.refusals.get(dtype)
     if refusal is not None and refusal.early >= early:
         raise refusal(dtype)

@@ -1,4 +1,4 @@
-"""Which dtypes torch's kernels refuse, and how each says so."""
+"""Which dtypes torch's kernels do not support, and the text of each error."""
 
 from dataclasses import dataclass
 from typing import Any

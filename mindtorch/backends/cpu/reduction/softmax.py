@@ -182,7 +182,7 @@ def _has_long_rows(x: Array, axis: int) -> bool:
 
 
 def _is_moderate(x: Array, axis: int) -> bool:
-    """Whether a softmax needs no shift by the largest numbers, which takes as long as the exponential: nobody can be
+    """Whether a softmax needs no shift by the largest numbers, which takes as long as the exponential: no element is
     large in a row whose squares add up to a moderate number. NaN and infinity are not moderate."""
     if not _has_long_rows(x, axis):
         return False

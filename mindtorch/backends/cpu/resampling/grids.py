@@ -261,7 +261,7 @@ def _place(coordinates: Array, size: int, options: _Options) -> tuple[Array, flo
 
 
 def _moved_inside(places: Array, slope: float, size: int, options: _Options) -> tuple[Array, Array | float]:
-    """The places, moved inside if the padding says so. At the edges they count as moved: there they have no slope."""
+    """The places, moved inside as the padding demands. At the edges they count as moved: there they have no slope."""
     if options.padding == _ZEROS:
         return places, slope
     if options.padding == _REFLECTION:
