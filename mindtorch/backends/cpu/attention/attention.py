@@ -183,7 +183,7 @@ def _attend(operands: tuple[Array, ...], mask: Array | None, is_causal: bool, ou
 def _go_back(operands: tuple[Array, ...], mask: Array | None, is_causal: bool, grads: list[Array]) -> None:
     grad, q, k, v, result, sums = operands
     q_grad, k_grad, v_grad = grads
-    shares = np.einsum("bhld,bhld->bhl", grad, result)
+    shares = np.vecdot(grad, result) if grad.size <= _FEW else np.einsum("bhld,bhld->bhl", grad, result)
     for image, head, row in _blocks(*q.shape[:3], k.shape[2]):
         seen = slice(min(row.stop, k.shape[2]) if is_causal else None)
         own, block = (image, head, row), (image, head, seen)

@@ -19,6 +19,7 @@ from mindtorch.backends.cpu.pooling.pooling_checks import (
     check_window,
     sides_of,
 )
+from mindtorch.iterator.constants import kept_constant
 
 Dims = tuple[int, ...]
 
@@ -108,7 +109,7 @@ def maximum(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     if _needs_care(best) if x.dtype.kind == "f" else any(window.padding):
         position = _careful_position(padded, best, window, x.shape)
     offsets, starts = _index_of_position(window, x.shape[-window.dims :])
-    return best, offsets[position] + starts
+    return best, offsets.take(position) + starts
 
 
 def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
@@ -132,13 +133,24 @@ _FEW = 1 << 11  # elements of images so small that calls of NumPy cost more than
 
 def _largest_of_few(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """The same by one look at a copy of all windows."""
-    outer, inner = padded.shape[: -window.dims], padded.strides[-window.dims :]
+    windows = _windows_on(padded, window)
+    elements = windows.reshape(*windows.shape[: -window.dims], prod(window.kernel))
+    return np.maximum.reduce(elements, -1), elements.argmax(-1)
+
+
+def _windows_on(padded: np.ndarray, window: Window) -> np.ndarray:
+    """All windows, as a view."""
+    return strided(padded, *_seen_as_windows(window, padded.shape, padded.strides))
+
+
+@lru_cache(maxsize=256)
+def _seen_as_windows(window: Window, shape: Dims, strides: Dims) -> tuple[Dims, Dims]:
+    """The shape and the strides of a view with a dimension more for each that a window has."""
+    inner = strides[-window.dims :]
     jumps = [step * stride for step, stride in zip(window.stride, inner)]
     spread = [step * stride for step, stride in zip(window.dilation, inner)]
-    strides = (*padded.strides[: -window.dims], *jumps, *spread)
-    windows = strided(padded, (*outer, *window.size, *window.kernel), strides)
-    elements = windows.reshape(*outer, *window.size, prod(window.kernel))
-    return np.maximum.reduce(elements, -1), elements.argmax(-1)
+    outer = len(shape) - window.dims
+    return (*shape[:outer], *window.size, *window.kernel), (*strides[:outer], *jumps, *spread)
 
 
 def _needs_care(best: np.ndarray) -> bool:
@@ -186,10 +198,21 @@ def scatter_to(grad: np.ndarray, indices: np.ndarray, shape: Dims, dims: int, ov
 
 def average(x: np.ndarray, window: Window, divisor: np.ndarray | int) -> np.ndarray:
     padded = _pad(x, window, 0)
+    if padded.size <= _FEW and padded.flags.c_contiguous and padded.size and prod(window.size):
+        return _divide(_sum_of_few(padded, window), divisor)
     total = np.zeros((*x.shape[: -window.dims], *window.size), x.dtype)
     for places in window.places():
         total += padded[places]
     return _divide(total, divisor)
+
+
+def _sum_of_few(padded: np.ndarray, window: Window) -> np.ndarray:
+    """The sums in the same order, position by position, from a copy of all windows."""
+    windows = _windows_on(padded, window)
+    outer = windows.ndim - window.dims
+    by_position = windows.transpose(*range(outer, windows.ndim), *range(outer))
+    elements = by_position.reshape(prod(window.kernel), *windows.shape[:outer])
+    return np.add.reduce(elements, 0, None, None, False, 0)
 
 
 def spread(grad: np.ndarray, shape: Dims, window: Window, divisor: np.ndarray | int) -> np.ndarray:
@@ -226,4 +249,6 @@ def _divide(total: np.ndarray, divisor: np.ndarray | int) -> np.ndarray:
         return (np.sign(total) * np.sign(divisor) * share).astype(total.dtype)  # towards zero, as C divides
     if isinstance(divisor, np.ndarray):
         divisor = divisor.astype(total.dtype)
+    elif type(divisor) is int:
+        divisor = kept_constant(divisor, total.dtype)
     return np.divide(total, divisor, out=total)

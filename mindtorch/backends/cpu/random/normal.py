@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from mindtorch.backends.cpu.common.fused import fused_multiply_add
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 
@@ -41,7 +42,7 @@ def combine(blocks: Array, radius: Array, point: tuple[Array, Array], mean: floa
     np.multiply(radius, point[0], out=blocks[:, :_PAIRS])
     np.multiply(radius, point[1], out=blocks[:, _PAIRS:])
     if std == 1:
-        blocks += mean
+        blocks += kept_constant(mean, blocks.dtype)
     else:
         number = blocks.dtype.type
         blocks[...] = fused_multiply_add(blocks, number(std), number(mean))

@@ -15,11 +15,12 @@ from mindtorch._core import geometry
 from mindtorch._core.dtype import bfloat16, float16, float32, float64
 from mindtorch._core.generator import Generator, Window, default_generator
 from mindtorch._support.lazy import lazy
-from mindtorch._support.numpy_functions import broadcast_to, is_all
+from mindtorch._support.numpy_functions import broadcast_to, copyto, is_all
 from mindtorch.backends.cpu.common.casting import cast
 from mindtorch.backends.cpu.common.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.common.fused import fused_multiply_add
 from mindtorch.backends.cpu.random.normal import BLOCK, combine, normal_from_pairs, points, radii, transform_blocks
+from mindtorch.iterator.constants import kept_constant
 
 lapack = lazy("scipy.linalg.lapack")
 
@@ -28,6 +29,7 @@ Array = np.ndarray
 _FLOAT_KINDS = "fV"  # bfloat16 is of NumPy's kind V
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SINGLE_BITS = np.uint32((1 << 24) - 1)
+_SINGLE_MASK = np.asarray(_SINGLE_BITS)
 _DOUBLE_BITS = np.uint64((1 << 53) - 1)
 _SINGLE_STEP, _DOUBLE_STEP = 2.0**-24, 2.0**-53
 # From this range on a draw of 32 bits would favour some of the numbers too visibly.
@@ -71,16 +73,14 @@ def _unit_numbers(source: Generator, count: int, dtype: np.dtype) -> Array:
     if dtype == _DOUBLE:
         return _scaled(source.wide_draws(count), _DOUBLE_BITS, dtype, _DOUBLE_STEP)
     draws = source.narrow_draws(count)
-    draws &= _SINGLE_BITS
+    np.bitwise_and(draws, _SINGLE_MASK, draws)
     numbers = draws.view(np.int32).astype(dtype)  # the 24 bits have no sign, and NumPy converts these faster
-    numbers *= _SINGLE_STEP
-    return numbers
+    return np.multiply(numbers, kept_constant(_SINGLE_STEP, dtype), numbers)
 
 
 def _scaled(draws: Array, bits: np.uint64, dtype: np.dtype, step: float) -> Array:
     numbers = (draws & bits).astype(dtype)
-    numbers *= step
-    return numbers
+    return np.multiply(numbers, kept_constant(step, dtype), numbers)
 
 
 # bfloat16 has the bound of float32 here
@@ -385,7 +385,7 @@ def _fill(input: Array, draw: Callable[[int], Array]) -> Array:
 def _write(input: Array, numbers: Array) -> Array:
     """Writes a 1-D array of numbers to `input`, in the order of its memory."""
     if input.flags.c_contiguous:
-        np.copyto(input.reshape(-1), cast(numbers, input.dtype))
+        copyto(input.reshape(-1), cast(numbers, input.dtype))
     else:
         iterator.check_distinct(input)
         target = input.transpose(_fill_order(input))
