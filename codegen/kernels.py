@@ -307,7 +307,7 @@ class _Sources:
 
     def tensor_attributes(self) -> dict[str, CallForms]:
         """The methods and properties in class Tensor and in the classes that extend it."""
-        modules = [*self._modules_of_methods(), self._of_library("tensor_methods.py")]
+        modules = [*self._modules_of_methods(), *self._generated_methods()]
         return dict(pair for module in modules if module for pair in module.tensor_attributes())
 
     def extensions(self) -> dict[str, str]:
@@ -321,6 +321,13 @@ class _Sources:
             return []
         paths = (path for pattern in TENSOR_METHODS for path in sorted(root.glob(pattern)))
         return [self.module(path.relative_to(root).as_posix(), root) for path in paths]
+
+    def _generated_methods(self) -> Iterator[Module | None]:
+        """The methods of the library's ops; none when it is the library that is generated."""
+        root = self._library
+        for folder in () if self._project.is_library else LIBRARY_GENERATED:
+            paths = sorted((root / folder / "methods").glob("*.py"))
+            yield from (self.module(path.relative_to(root).as_posix(), root) for path in paths)
 
     def _of_library(self, name: str) -> Module | None:
         """A generated file of the library; none when it is the library that is generated."""

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import mindtorch._functions.overridable
 import mindtorch._generated.registry
 import mindtorch._tensor_methods  # noqa: F401
-from mindtorch._generated.functions import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from mindtorch._generated.functions import *  # noqa: F403
 
 # isort: split
-# What is written by hand takes the place of the op of that name (einsum, tensordot), so it comes after the ops.
+# What is written by hand takes the place of the op of that name (einsum, tensordot).
 from mindtorch._core.device import device as device
 from mindtorch._core.device import get_default_device as get_default_device
 from mindtorch._core.device import set_default_device as set_default_device
@@ -132,21 +134,12 @@ from mindtorch._functions.inspection import is_tensor as is_tensor
 from mindtorch._functions.inspection import numel as numel
 from mindtorch._functions.inspection import result_type as result_type
 from mindtorch._functions.inspection import typename as typename
-from mindtorch._functions.lobpcg import lobpcg as lobpcg
-from mindtorch._functions.lowrank import pca_lowrank as pca_lowrank
-from mindtorch._functions.lowrank import svd_lowrank as svd_lowrank
 from mindtorch._functions.norms import cdist as cdist
 from mindtorch._functions.norms import chain_matmul as chain_matmul
 from mindtorch._functions.norms import norm as norm
 from mindtorch._functions.printing import get_printoptions as get_printoptions
 from mindtorch._functions.printing import printoptions as printoptions
 from mindtorch._functions.printing import set_printoptions as set_printoptions
-from mindtorch._functions.removed import eig as eig
-from mindtorch._functions.removed import lstsq as lstsq
-from mindtorch._functions.removed import lu as lu
-from mindtorch._functions.removed import matrix_rank as matrix_rank
-from mindtorch._functions.removed import solve as solve
-from mindtorch._functions.removed import symeig as symeig
 from mindtorch._functions.searching import nonzero as nonzero
 from mindtorch._functions.searching import unique as unique
 from mindtorch._functions.searching import unique_consecutive as unique_consecutive
@@ -165,7 +158,8 @@ from mindtorch._functions.settings import set_flush_denormal as set_flush_denorm
 from mindtorch._functions.settings import set_num_interop_threads as set_num_interop_threads
 from mindtorch._functions.settings import use_deterministic_algorithms as use_deterministic_algorithms
 from mindtorch._functions.stft import stft as stft
-from mindtorch._generated import return_types as return_types
+from mindtorch._generated import functions as _functions_of_ops
+from mindtorch._support import lazy as _lazy
 from mindtorch._support import old_modules as _old_modules
 from mindtorch._support.errors import AcceleratorError as AcceleratorError
 from mindtorch._support.errors import OutOfMemoryError as OutOfMemoryError
@@ -196,8 +190,6 @@ from mindtorch.autograd.grad_mode import no_grad as no_grad
 from mindtorch.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from mindtorch.dispatch import operators as _operators
 from mindtorch.dispatch.schema.tags import Tag as Tag
-from mindtorch.serialization import load as load
-from mindtorch.serialization import save as save
 from mindtorch.version import __version__ as __version__
 
 _old_modules.register_old_modules()
@@ -205,10 +197,19 @@ _old_modules.register_old_modules()
 newaxis = None
 ops = _operators
 legacy_contiguous_format = contiguous_format
-_segment_reduce = segment_reduce  # noqa: F405
 torch = import_module(__name__)  # programs say `torch.torch` without noticing
 
-# Areas that load when they are first asked for.
+# What is loaded when it is first asked for: the functions of ops, except those that are written by hand (above) ...
+_LATER = dict.fromkeys(_functions_of_ops.__all__, "mindtorch._generated.functions") | {
+    "eig": "mindtorch._functions.removed", "load": "mindtorch.serialization", "lobpcg": "mindtorch._functions.lobpcg",
+    "lstsq": "mindtorch._functions.removed", "lu": "mindtorch._functions.removed",
+    "matrix_rank": "mindtorch._functions.removed", "pca_lowrank": "mindtorch._functions.lowrank",
+    "return_types": "mindtorch._functions.other_names", "save": "mindtorch.serialization",
+    "solve": "mindtorch._functions.removed", "svd_lowrank": "mindtorch._functions.lowrank",
+    "symeig": "mindtorch._functions.removed",
+}  # fmt: skip
+
+# ... areas ...
 _LAZY_MODULES = frozenset(
     (
         "_C", "__config__", "_dynamo", "_inductor", "_tensor", "_tensor_str", "_utils", "accelerator", "amp", "ao",
@@ -219,16 +220,7 @@ _LAZY_MODULES = frozenset(
     )
 )  # fmt: skip
 
-# Functions of `nn.functional` that are also at the top; they come with it when they are first asked for.
-_FROM_FUNCTIONAL = frozenset(
-    (
-        "adaptive_avg_pool1d", "avg_pool1d", "cosine_similarity", "group_norm", "max_pool1d", "pairwise_distance",
-        "rms_norm", "threshold",
-    )
-)  # fmt: skip
-
-
-# The same for names of other areas.
+# ... and names of areas.
 _AUTOCAST = (
     "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
     "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
@@ -247,11 +239,13 @@ _SYMBOLIC = (
     "sym_sum",
 )  # fmt: skip
 _FROM_AREAS = {
-    "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "dsmm": "sparse", "get_device_module": "accelerator",
+    "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "cosine_similarity": "nn.functional",
+    "dsmm": "sparse", "get_device_module": "accelerator", "pairwise_distance": "nn.functional",
     "spmm": "sparse", "vmap": "func", "cond": "_functions.control_flow", "histogramdd": "_functions.histograms",
     "fork": "jit", "wait": "jit", "while_loop": "_functions.control_flow", "Event": "_core.streams",
     "Future": "futures", "PyTorchFileReader": "serialization.archive", "ScriptModule": "jit", "Stream": "_core.streams",
-    "_shape_as_tensor": "_functions.inspection", **dict.fromkeys(_CHECKS, "_functions.checks"),
+    "_segment_reduce": "_functions.other_names", "_shape_as_tensor": "_functions.inspection",
+    **dict.fromkeys(_CHECKS, "_functions.checks"),
     **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "_functions.symbolic"),
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
 }  # fmt: skip
@@ -322,6 +316,16 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch._functions.control_flow import while_loop as while_loop
     from mindtorch._functions.histograms import histogramdd as histogramdd
     from mindtorch._functions.inspection import _shape_as_tensor as _shape_as_tensor
+    from mindtorch._functions.lobpcg import lobpcg as lobpcg
+    from mindtorch._functions.lowrank import pca_lowrank as pca_lowrank
+    from mindtorch._functions.lowrank import svd_lowrank as svd_lowrank
+    from mindtorch._functions.other_names import _segment_reduce as _segment_reduce
+    from mindtorch._functions.removed import eig as eig
+    from mindtorch._functions.removed import lstsq as lstsq
+    from mindtorch._functions.removed import lu as lu
+    from mindtorch._functions.removed import matrix_rank as matrix_rank
+    from mindtorch._functions.removed import solve as solve
+    from mindtorch._functions.removed import symeig as symeig
     from mindtorch._functions.symbolic import SymBool as SymBool
     from mindtorch._functions.symbolic import SymFloat as SymFloat
     from mindtorch._functions.symbolic import SymInt as SymInt
@@ -334,6 +338,7 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch._functions.symbolic import sym_sqrt as sym_sqrt
     from mindtorch._functions.symbolic import sym_sum as sym_sum
     from mindtorch._functorch.vmap import vmap as vmap
+    from mindtorch._generated import return_types as return_types
     from mindtorch.accelerator import get_device_module as get_device_module
     from mindtorch.amp import GradScaler as GradScaler
     from mindtorch.amp import autocast as autocast
@@ -365,6 +370,8 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.nn.functional import pairwise_distance as pairwise_distance
     from mindtorch.nn.functional import rms_norm as rms_norm
     from mindtorch.nn.functional import threshold as threshold
+    from mindtorch.serialization import load as load
+    from mindtorch.serialization import save as save
     from mindtorch.serialization.archive import PyTorchFileReader as PyTorchFileReader
     from mindtorch.sparse import dsmm as dsmm
     from mindtorch.sparse import sparse_bsc_tensor as sparse_bsc_tensor
@@ -375,15 +382,22 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.sparse import spmm as spmm
 else:
 
+    _find = _lazy.names_from(
+        "mindtorch",
+        {
+            **_LATER,
+            **{name: f"mindtorch.{name}" for name in _LAZY_MODULES},
+            **{name: f"mindtorch.{area}" for name, area in _FROM_AREAS.items()},
+        },
+    )
+
     def __getattr__(name: str) -> Any:
-        if name in _LAZY_MODULES:
-            return import_module(f"mindtorch.{name}")
-        if name in _FROM_FUNCTIONAL:
-            return getattr(import_module("mindtorch.nn.functional"), name)
-        if name in _FROM_AREAS:
-            return getattr(import_module(f"mindtorch.{_FROM_AREAS[name]}"), name)
-        raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
+        if name == "__all__":  # what a star imports: few areas, and nothing that comes from them
+            hidden = _LAZY_MODULES | _FROM_AREAS.keys()
+            shown = {*globals(), *_LATER} - hidden | {"fft", "linalg", "nn", "special"}
+            return sorted(name for name in shown if not name.startswith("_"))
+        return _find(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES, *_FROM_FUNCTIONAL, *_FROM_AREAS})
+    return sorted({*globals(), *_LATER, *_LAZY_MODULES, *_FROM_AREAS})

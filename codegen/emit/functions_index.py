@@ -6,27 +6,31 @@ from collections.abc import Iterator
 
 from ..model import Model
 from ..places import modules_of_ops, name_in_module
-from ..render import header, render
+from ..render import header, python_module, render
 from .names import visible_overloads
 from .old_calls import old_names
 
 
 def emit(model: Model) -> dict[str, str]:
-    package = model.project.package
-    files = {"generated/functions.py": _index(model, None, f"The functions at the top level of {package}.")}
+    package = model.project.generated_package
+    own = "ops" if model.project.is_library else "own_ops"
+    body = render("functions.py.jinja", families=_families(model, None), functions=own)
+    imports = {"Any": "typing", "ops": "mindtorch.dispatch", "own_ops": package}
+    purpose = f"The functions at the top level of {model.project.package}."
+    text = python_module(model.project, "functions_index", "ops.yaml", purpose, body, imports)
+    files = {"generated/functions.py": text}
     for module in modules_of_ops(model):
-        files[f"generated/modules/{module}.py"] = _index(model, module, f"The ops that are in {package}.{module}.")
+        body = render("module_of_ops.py.jinja", package=package, families=_families(model, module))
+        purpose = f"The ops that are in {model.project.package}.{module}."
+        text = f'{header(model.project, "functions_index", "ops.yaml")}"""{purpose}"""\n\n{body}'
+        files[f"generated/modules/{module}.py"] = text
     return files
 
 
-def _index(model: Model, module: str | None, purpose: str) -> str:
+def _families(model: Model, module: str | None) -> dict[str, dict[str, str]]:
+    """The functions of a module, or those at the top level, by family."""
     families = {family: list(function_names(model, family, module)) for family in model.families}
-    body = render(
-        "functions.py.jinja",
-        package=model.project.generated_package,
-        families={family: _shown(names, module) for family, names in families.items() if names},
-    )
-    return f'{header(model.project, "functions_index", "ops.yaml")}"""{purpose}"""\n\n{body}'
+    return {family: _shown(names, module) for family, names in families.items() if names}
 
 
 def _shown(names: list[str], module: str | None) -> dict[str, str]:

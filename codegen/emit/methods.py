@@ -1,4 +1,4 @@
-"""generated/tensor_methods.py: the ops that are methods and operators of Tensor."""
+"""generated/methods/<family>.py: the ops that are methods and operators of Tensor."""
 
 from __future__ import annotations
 
@@ -40,13 +40,28 @@ class Family:
 
 
 def emit(model: Model) -> dict[str, str]:
-    families = [Family(name, f"{name.title()}Methods", tuple(_methods(model, name))) for name in model.families]
-    body = render("tensor_methods.py.jinja", families=[family for family in families if family.methods])
+    families = (Family(name, f"{name.title()}Methods", tuple(_methods(model, name))) for name in model.families)
+    return {f"generated/methods/{family.name}.py": _module(model, family) for family in families if family.methods}
+
+
+def _module(model: Model, family: Family) -> str:
+    body = render("tensor_methods.py.jinja", family=family)
     package = model.project.generated_package
-    modules = {f"{name}_ops": f"{package}.ops import {name} as {name}_ops" for name in model.families}
-    purpose = "Puts the ops that are methods and operators on Tensor."
-    text = python_module(model.project, "methods", "ops.yaml", purpose, body, IMPORTS | modules)
-    return {"generated/tensor_methods.py": text}
+    modules = {f"{family.name}_ops": f"{package}.ops import {family.name} as {family.name}_ops"}
+    purpose = f"Puts the {family.name} ops that are methods and operators on Tensor."
+    return python_module(model.project, "methods", "ops.yaml", purpose, body, IMPORTS | modules)
+
+
+def has_methods(model: Model, family: str) -> bool:
+    """Whether the ops of a family are methods or operators of Tensor, as only those of the library are."""
+    return model.project.is_library and any(_methods(model, family))
+
+
+def names_of_methods(model: Model, family: str) -> list[str]:
+    """What the module of a family's methods puts on Tensor."""
+    methods = list(_methods(model, family)) if model.project.is_library else []
+    named = (name for each in methods for name in (each.name, *(operator for operator, _ in each.operators)))
+    return [name for name in dict.fromkeys(named) if name]
 
 
 def method_groups(model: Model, family: str) -> Iterator[tuple[str, tuple[Op, ...]]]:

@@ -81,6 +81,7 @@ IMPORTS = {
         ("check_options", "check_out_options", "factory_options", "pinned_result", "refuse_pinned"),
         "mindtorch.dispatch.factory",
     ),
+    "complete": "mindtorch.dispatch.families",
     "kernel_table": "mindtorch.dispatch.registry",
     "ops": "mindtorch.dispatch",
     **_constants(),
@@ -119,6 +120,14 @@ class Item:
     old_name: OldName | None = None
     is_for_operators: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called in the module."""
+        if self.function is not None:
+            return self.function.name, self.function.itself
+        defined = self.resolver or self.old_name
+        return (defined.name,) if defined is not None else ()
+
 
 # What a reader of a module meets in each function.
 _GUIDE = """\
@@ -149,8 +158,15 @@ def _parameters(model: Model, family: str, items: list[Item]) -> str:
     return python_module(model.project, "ops", "ops.yaml", purpose, body, imports)
 
 
+def names_of_functions(model: Model, family: str) -> list[str]:
+    """The functions of a family's module, and the names that its ops have and had."""
+    names = [name for item in _items(model, family) for name in item.names]
+    schemas = (schema for op in model.families[family] for schema in (op.schema, *(old.schema for old in op.versions)))
+    return list(dict.fromkeys((*names, *(schema.name for schema in schemas))))
+
+
 def _family(model: Model, family: str, items: list[Item]) -> str:
-    body = render("ops.py.jinja", items=items)
+    body = render("ops.py.jinja", items=items) + "\n\ncomplete(__name__)\n"
     project = model.project
     imports = IMPORTS | {
         "Dtype": "mindtorch._core.dtype import dtype as Dtype",

@@ -11,6 +11,7 @@ from ..render import header, render
 _PURPOSES = {
     "forward_ad": "Forward-mode derivatives, one function per op.",
     "nodes": "The steps of the backward graph, one class per derivative.",
+    "methods": "What puts the ops that are methods and operators on Tensor.",
     "modules": "The ops of each module that consists of ops.",
     "parameters": "What the functions of ops take.",
     "ops": "The ops: what users call.",

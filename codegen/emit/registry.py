@@ -17,6 +17,7 @@ from .batching import batched_ops
 from .forward_ad import has_jvp
 from .kernel_texts import folder_of
 from .meta_kernels import kernel_modules, kernel_source, meta_kernel, stub_module
+from .methods import has_methods
 from .names import function_name, registered_name, root_of
 from .old_forms import IMPORTS as OLD_FORM_IMPORTS
 from .old_forms import old_call_rows, version_rows
@@ -68,9 +69,19 @@ def _family(model: Model, family: str) -> str:
         backends=[backend for backend in backends if backend.bindings],
         old_calls=old_call_rows(model, family),
         versions=version_rows(model, family),
+        project=model.project,
+        family=family,
+        has_methods=has_methods(model, family),
     )
     package = model.project.generated_package
     imports = {
+        "ops": "mindtorch.dispatch",
+        "publish": "mindtorch.dispatch.families",
+        "register_kernels": "mindtorch.dispatch.registry",
+        "register_old_calls": "mindtorch.dispatch.arguments.deprecation",
+        "register_ops": "mindtorch.dispatch.registry",
+        "register_versions": "mindtorch.dispatch.versions",
+        "show_signatures": "mindtorch.dispatch.shown_signature",
         "CopiedOut": "mindtorch.autograd._engine.copied_out",
         "SCHEMAS": f"{package}.schemas",
         "kernels_in": "mindtorch.dispatch.registry",
@@ -172,29 +183,21 @@ def _module_of(model: Model, kernel: NpuKernel) -> str:
 
 
 def _package(model: Model) -> str:
-    families = list(model.families)
+    package = model.project.generated_package
     body = render(
         "registry_package.py.jinja",
-        families=families,
         project=model.project,
         loads_later=BACKEND in model.project.backends,
         batches=batched_ops(model),
-        with_old_calls=[family for family in families if old_call_rows(model, family)],
-        with_versions=[family for family in families if version_rows(model, family)],
     )
-    package = model.project.generated_package
-    imports = dict.fromkeys(families, f"{package}.registry") | {
-        "FunctionType": "types",
-        "ops": "mindtorch.dispatch",
-        "own_ops": package,
-        "register_kernels": "mindtorch.dispatch.registry",
+    imports = {
+        "FUNCTIONS": f"{package}.families",
+        "METHODS": f"{package}.families",
+        "extend_tensor_later": "mindtorch._core.tensor",
+        "register_families": "mindtorch.dispatch.families",
         "register_kernels_of": "mindtorch.dispatch.registry",
         "register_modules_of": "mindtorch.dispatch.registry",
         "register_parameters": "mindtorch.dispatch.parameters",
-        "register_old_calls": "mindtorch.dispatch.arguments.deprecation",
-        "register_ops": "mindtorch.dispatch.registry",
-        "register_versions": "mindtorch.dispatch.versions",
-        "show_signatures": "mindtorch.dispatch.shown_signature",
     }
-    purpose = "Makes all ops and kernels known: importing this fills `mindtorch.dispatch`."
+    purpose = "Makes all ops and kernels known: importing this has families load when they are used."
     return python_module(model.project, "registry", "ops.yaml", purpose, body, imports)

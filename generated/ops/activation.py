@@ -48,6 +48,7 @@ from mindtorch.dispatch.arguments.conversions import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _sigmoid_kernels = kernel_table("sigmoid")
@@ -2069,3 +2070,6 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
         return out
     except CALL_ERRORS as error:
         return failed(error, softplus_backward_out, grad_output, input, beta, threshold, out=out)
+
+
+complete(__name__)

@@ -32,6 +32,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _add_kernels = kernel_table("add.Tensor")
@@ -3502,3 +3503,6 @@ def float_power_Tensor_Scalar_out(input, exponent, *, out):
         return composite_arithmetic.float_power_out(input, exponent, out=out)
     except CALL_ERRORS as error:
         return failed(error, float_power_Tensor_Scalar_out, input, exponent, out=out)
+
+
+complete(__name__)

@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.composite.attention import attention as composite_attention
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 __scaled_dot_product_flash_attention_for_cpu_kernels = kernel_table("_scaled_dot_product_flash_attention_for_cpu")
@@ -244,3 +245,6 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
             attn_mask=attn_mask,
             scale=scale,
         )
+
+
+complete(__name__)

@@ -19,6 +19,7 @@ from mindtorch.composite.helpers import number_beside
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _logical_not_kernels = kernel_table("logical_not")
@@ -1178,3 +1179,6 @@ def bitwise_right_shift_operator(input, other, out=None):
         (input, other),
         {"out": out},
     )
+
+
+complete(__name__)

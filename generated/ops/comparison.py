@@ -31,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _clamp_default_kernels = kernel_table("clamp")
@@ -2921,3 +2922,6 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
         return failed(
             error, isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
+
+
+complete(__name__)

@@ -30,6 +30,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.arguments.types import is_single_int
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _convolution_kernels = kernel_table("convolution")
@@ -595,3 +596,6 @@ def conv_transpose3d(
         )
     except CALL_ERRORS as error:
         return failed(error, conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+complete(__name__)

@@ -18,6 +18,7 @@ from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.composite.dropout import dropout as composite_dropout
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _native_dropout_kernels = kernel_table("native_dropout")
@@ -192,3 +193,6 @@ def feature_alpha_dropout_(input, p, train):
         return composite_dropout.feature_alpha_dropout_(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, feature_alpha_dropout_, input, p, train)
+
+
+complete(__name__)

@@ -27,6 +27,7 @@ from mindtorch.dispatch.arguments.conversions import (
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _embedding_kernels = kernel_table("embedding")
@@ -665,3 +666,6 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         return input
     except CALL_ERRORS as error:
         return failed(error, embedding_renorm_, input, indices, max_norm, norm_type)
+
+
+complete(__name__)

@@ -42,6 +42,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, pinned_result, refuse_pinned
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _empty_kernels = kernel_table("empty.memory_format")
@@ -3524,3 +3525,6 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
+
+
+complete(__name__)

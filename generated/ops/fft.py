@@ -38,6 +38,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 __fft_c2c_kernels = kernel_table("_fft_c2c")
@@ -1431,3 +1432,6 @@ def istft(
             length,
             return_complex,
         )
+
+
+complete(__name__)

@@ -22,6 +22,7 @@ from mindtorch.dispatch.arguments.conversions import (
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 
 def _foreach_add_Scalar(input, scalar):
@@ -2430,3 +2431,6 @@ def _foreach_zero_(input):
         return composite_foreach.zero(input)
     except CALL_ERRORS as error:
         return failed(error, _foreach_zero_, input)
+
+
+complete(__name__)

@@ -40,6 +40,7 @@ from mindtorch.dispatch.arguments.conversions import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
@@ -2560,3 +2561,6 @@ def take_out(input, index, *, out):
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("take", input, out)
     return composite_indexing.take_out(input, index, out=out)
+
+
+complete(__name__)

@@ -63,6 +63,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _mm_kernels = kernel_table("mm")
@@ -4218,3 +4219,6 @@ def bilinear(input1, input2, weight, bias=None):
     ):
         return raise_bad_argument(bilinear, input1, input2, weight, bias)
     return composite_bilinear.bilinear(input1, input2, weight, bias)
+
+
+complete(__name__)

@@ -31,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _nll_loss_forward_kernels = kernel_table("nll_loss_forward")
@@ -1483,3 +1484,6 @@ def kl_div(input, target, reduction=0, *, log_target=False):
         return composite_loss.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:
         return failed(error, kl_div, input, target, reduction, log_target=log_target)
+
+
+complete(__name__)

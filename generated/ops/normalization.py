@@ -35,6 +35,7 @@ from mindtorch.dispatch.arguments.conversions import (
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _native_batch_norm_kernels = kernel_table("native_batch_norm")
@@ -729,3 +730,6 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         return composite_normalization.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
         return failed(error, rms_norm, input, normalized_shape, weight, eps)
+
+
+complete(__name__)

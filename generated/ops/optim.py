@@ -13,6 +13,7 @@ from mindtorch._core.state import thread
 from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 __adamw_step__kernels = kernel_table("_adamw_step_")
@@ -96,3 +97,6 @@ def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr,
             weight_decay,
             eps,
         )
+
+
+complete(__name__)

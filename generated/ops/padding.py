@@ -28,6 +28,7 @@ from mindtorch.dispatch.arguments.conversions import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _constant_pad_nd_kernels = kernel_table("constant_pad_nd")
@@ -442,3 +443,6 @@ def replication_pad3d_backward(grad_output, input, padding):
         )
     except CALL_ERRORS as error:
         return failed(error, replication_pad3d_backward, grad_output, input, padding)
+
+
+complete(__name__)

@@ -31,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _angle_kernels = kernel_table("angle")
@@ -3074,3 +3075,6 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
         return out
     except CALL_ERRORS as error:
         return failed(error, nan_to_num_out, input, nan, posinf, neginf, out=out)
+
+
+complete(__name__)

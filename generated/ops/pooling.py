@@ -21,6 +21,7 @@ from mindtorch.composite.pooling import pooling as composite_pooling
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _max_pool2d_with_indices_kernels = kernel_table("max_pool2d_with_indices")
@@ -1809,3 +1810,6 @@ def max_unpool3d(input, indices, output_size, stride, padding):
         )
     except CALL_ERRORS as error:
         return failed(error, max_unpool3d, input, indices, output_size, stride, padding)
+
+
+complete(__name__)

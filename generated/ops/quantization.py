@@ -21,6 +21,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of, raise_no_overload
 from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _fake_quantize_per_tensor_affine_cachemask_kernels = kernel_table("fake_quantize_per_tensor_affine_cachemask")
@@ -231,3 +232,6 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
         return failed(
             error, fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
         )
+
+
+complete(__name__)

@@ -37,6 +37,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _uniform__kernels = kernel_table("uniform_")
@@ -2766,3 +2767,6 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         return result
     except CALL_ERRORS as error:
         return failed(error, normal_float_float_out, mean, std, size, generator=generator, out=out)
+
+
+complete(__name__)

@@ -27,6 +27,7 @@ from mindtorch.dispatch.arguments.conversions import (
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 __thnn_fused_lstm_cell_kernels = kernel_table("_thnn_fused_lstm_cell")
@@ -592,3 +593,6 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     ):
         return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     return composite_recurrent.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+complete(__name__)

@@ -47,6 +47,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
@@ -4848,3 +4849,6 @@ def sum_to_size(input, size, *more_size):
         return composite_reduction.sum_to_size(input, size)
     except CALL_ERRORS as error:
         return failed(error, sum_to_size, input, size, *more_size)
+
+
+complete(__name__)

@@ -30,6 +30,7 @@ from mindtorch.dispatch.arguments.conversions import (
     sized_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _grid_sampler_2d_kernels = kernel_table("grid_sampler_2d")
@@ -2513,3 +2514,6 @@ def native_channel_shuffle(input, groups):
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
         return failed(error, native_channel_shuffle, input, groups)
+
+
+complete(__name__)

@@ -40,6 +40,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, pinned_result, refuse_pinned
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 __sparse_coo_tensor_with_dims_and_tensors_kernels = kernel_table("_sparse_coo_tensor_with_dims_and_tensors")
@@ -1319,3 +1320,6 @@ def resize_as_sparse_(input, the_template):
     if not (isinstance(input, Tensor) and isinstance(the_template, Tensor)):
         return raise_bad_argument(resize_as_sparse_, input, the_template)
     return composite_sparse.resize_as_sparse_(input, the_template)
+
+
+complete(__name__)

@@ -30,6 +30,7 @@ from mindtorch.dispatch.arguments.conversions import (
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 _erf_kernels = kernel_table("erf")
@@ -3676,3 +3677,6 @@ def special_expit_out(input, *, out):
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_expit", input, out)
     return ops.sigmoid(input, out=out)
+
+
+complete(__name__)

@@ -43,6 +43,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.arguments.types import is_index, is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import SEPARATE_INTS
 from mindtorch.dispatch.registry import kernel_table
 
@@ -2975,3 +2976,6 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
         return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _remove_batch_dim, input, level, batch_size, out_dim)
+
+
+complete(__name__)

@@ -7,8 +7,11 @@ from mindtorch._generated.ops import arithmetic as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.arguments.deprecation import OldCall
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments.deprecation import OldCall, register_old_calls
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_algebra = kernels_in("mindtorch.backends.cpu.arithmetic.algebra")
@@ -744,3 +747,14 @@ OLD_CALLS = (
         ),
     ),
 )
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+register_old_calls(OLD_CALLS)
+show_signatures(functions)
+
+# Puts the methods on Tensor, which know their ops.
+from mindtorch._generated.methods import arithmetic as methods  # noqa: F401
+
+publish(functions, ops)

@@ -6,7 +6,10 @@ from mindtorch._generated.forward_ad import attention as forward_ad
 from mindtorch._generated.ops import attention as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_attention = kernels_in("mindtorch.backends.cpu.attention.attention")
@@ -43,3 +46,10 @@ KERNELS = {
         "_scaled_dot_product_flash_attention_for_cpu_backward": rules.attention_backward("first"),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, ops)

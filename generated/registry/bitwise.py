@@ -6,7 +6,10 @@ from mindtorch._generated.ops import bitwise as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_bitwise = kernels_in("mindtorch.backends.cpu.bitwise.bitwise")
@@ -226,3 +229,13 @@ KERNELS = {
         "bitwise_right_shift.Tensor_Scalar": rules.broadcast("default"),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+# Puts the methods on Tensor, which know their ops.
+from mindtorch._generated.methods import bitwise as methods  # noqa: F401
+
+publish(functions, ops)

@@ -6,7 +6,10 @@ from mindtorch._generated.forward_ad import fft as forward_ad
 from mindtorch._generated.ops import fft as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_fft = kernels_in("mindtorch.backends.cpu.fft.fft")
@@ -77,3 +80,13 @@ KERNELS = {
         "_fft_c2r": rules.fft_c2r("complex_to_real"),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+# Puts the methods on Tensor, which know their ops.
+from mindtorch._generated.methods import fft as methods  # noqa: F401
+
+publish(functions, ops)

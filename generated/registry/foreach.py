@@ -4,6 +4,10 @@
 
 from mindtorch._generated.ops import foreach as functions
 from mindtorch._generated.schemas import SCHEMAS
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 OPS = (
     (SCHEMAS["_foreach_add.Scalar"], functions._foreach_add_Scalar, {"composite": True}),
@@ -155,3 +159,10 @@ OPS = (
 )
 
 KERNELS = {}
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, ops)

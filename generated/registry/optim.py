@@ -5,7 +5,10 @@
 from mindtorch._generated.ops import optim as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_stepping = kernels_in("mindtorch.backends.cpu.optim.stepping")
@@ -20,3 +23,10 @@ KERNELS = {
         "_adamw_step_": rules.like("first"),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, ops)

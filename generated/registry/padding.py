@@ -7,7 +7,10 @@ from mindtorch._generated.ops import padding as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_constant = kernels_in("mindtorch.backends.cpu.padding.constant")
@@ -143,3 +146,10 @@ KERNELS = {
         "replication_pad3d_backward": rules.like_second("first"),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, ops)

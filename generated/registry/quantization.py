@@ -6,7 +6,10 @@ from mindtorch._generated.forward_ad import quantization as forward_ad
 from mindtorch._generated.ops import quantization as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_quantizing = kernels_in("mindtorch.backends.cpu.quantization.quantizing")
@@ -52,3 +55,10 @@ KERNELS = {
         "fake_quantize_per_channel_affine_cachemask": rules.like("first_mask"),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, ops)

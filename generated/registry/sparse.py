@@ -5,7 +5,10 @@
 from mindtorch._generated.ops import sparse as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd._engine.copied_out import CopiedOut
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_sparse = kernels_in("mindtorch.backends.cpu.sparse.sparse")
@@ -156,3 +159,13 @@ KERNELS = {
         "sparse_sampled_addmm": sparsecsrcpu_kernels.sampled_addmm,
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+# Puts the methods on Tensor, which know their ops.
+from mindtorch._generated.methods import sparse as methods  # noqa: F401
+
+publish(functions, ops)

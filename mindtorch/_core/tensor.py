@@ -10,7 +10,8 @@ made first, and then put where there still is none; between that look and the as
 one the interpreter does not change threads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import ref
 
@@ -27,6 +28,7 @@ from mindtorch._core.layout import layout as Layout
 from mindtorch._core.layout import sparse_coo, strided
 from mindtorch._core.memory_format import checked_format, contiguous_format, memory_format
 from mindtorch._core.size import Size, size_of
+from mindtorch._support.lazy import Unloaded
 
 Extension = TypeVar("Extension", bound=type)
 
@@ -245,9 +247,30 @@ def extend_tensor(methods: Extension) -> Extension:
     """
     is_generated = methods.__module__.startswith("mindtorch._generated.")
     for name, value in vars(methods).items():
-        if name not in _CLASS_FURNITURE and not (is_generated and name in vars(Tensor)):
+        if name not in _CLASS_FURNITURE and not (is_generated and _has_own(name)):
             setattr(Tensor, name, value)
     return methods
+
+
+def extend_tensor_later(module: str, names: Iterable[str]) -> None:
+    """Have methods come from a module which puts them on Tensor, when one of them is first looked at."""
+    for name in names:
+        if not _has_own(name):
+            setattr(Tensor, name, UnloadedMethod(module, name))
+
+
+def _has_own(name: str) -> bool:
+    return name in vars(Tensor) and type(vars(Tensor)[name]) is not UnloadedMethod
+
+
+class UnloadedMethod(Unloaded):
+    """What it stands for is put on Tensor: `super().add` is not the method of a subclass."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        import_module(self.module)
+        return vars(Tensor)[self.name].__get__(instance, owner)
 
 
 # What a class statement puts into a class by itself; `__hash__` is set to None when there is an `__eq__`.

@@ -7,7 +7,7 @@ import numpy as np
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor, extend_tensor
 from mindtorch._support import errors
-from mindtorch.backends.batched.errors import no_fallback, unsupported
+from mindtorch._support.vmap_errors import no_fallback, unsupported
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.modes.batching import is_batched

@@ -15,6 +15,7 @@ from typing import Any
 
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor, read_only
+from mindtorch.dispatch.families import load_families
 from mindtorch.dispatch.shown_signature import whole_signature
 from mindtorch.dispatch.torch_function import (
     ask,
@@ -236,13 +237,14 @@ def _is_function(value: Any) -> bool:
 
 def public_functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """The functions of a module that can be taken over."""
-    for name, value in list(vars(module).items()):
-        if not name.startswith("_") and name not in IGNORED and _is_function(value):
+    for name in list(getattr(module, "__all__", vars(module))):
+        if not name.startswith("_") and name not in IGNORED and _is_function(value := getattr(module, name)):
             yield name, value
 
 
 def install() -> None:
     """Make everything public overridable."""
+    load_families()
     for torch_name, module_name in MODULES.items():
         module = import_module(module_name)
         for name, value in public_functions(module):

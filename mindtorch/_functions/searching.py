@@ -10,10 +10,10 @@ from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import int64
 from mindtorch._core.tensor import Tensor, extend_tensor, wrap
 from mindtorch._support.errors import derivative_not_implemented
+from mindtorch._support.vmap_errors import dynamic_shape
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.backends.batched.errors import dynamic_shape
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.modes.batching import is_batched

@@ -29,12 +29,13 @@ from mindtorch._tensor_methods.conversion import (
     TargetMethods,
 )
 from mindtorch._tensor_methods.copying import CopyMethods
+from mindtorch._tensor_methods.equality import Equality
 from mindtorch._tensor_methods.layouts import LayoutMethods
 from mindtorch._tensor_methods.legacy import LegacyMethods
 from mindtorch._tensor_methods.mapping import MapMethods
 from mindtorch._tensor_methods.memory import MemoryMethods
 from mindtorch._tensor_methods.moving import MovingMethods
-from mindtorch._tensor_methods.operators import Equality, IndexingMethods, ReflectedMethods, TransposedAndConjugated
+from mindtorch._tensor_methods.operators import IndexingMethods, ReflectedMethods, TransposedAndConjugated
 from mindtorch._tensor_methods.subclass import SubclassMethods
 from mindtorch._tensor_methods.wrapper_subclass import WrapperMethods
 
@@ -1202,13 +1203,13 @@ class TensorBase(
     DeviceMethods,
     ContainerMethods,
     CopyMethods,
+    Equality,
     LayoutMethods,
     LegacyMethods,
     MapMethods,
     MemoryMethods,
     MovingMethods,
     IndexingMethods,
-    Equality,
     ReflectedMethods,
     TransposedAndConjugated,
     SubclassMethods,

@@ -1,19 +1,15 @@
 """Operators that are written in other ops, `x[...]`, printing, and the transposing attributes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindtorch._core.interop import from_numpy
 from mindtorch._core.promotion import result_type
-from mindtorch._core.tensor import Tensor, as_operand, extend_tensor
+from mindtorch._core.tensor import Tensor, as_operand, extend_tensor, extend_tensor_later
 from mindtorch._functions import printing
 from mindtorch._functions.indexing import getitem, setitem
-from mindtorch._generated.ops import comparison
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
-from mindtorch.dispatch.methods import as_operator
 
 
 @extend_tensor
@@ -34,19 +30,7 @@ def _is_number_or_array(value: Any) -> bool:
     return as_operand(value) is not None or isinstance(value, np.ndarray)
 
 
-def _equal_to_array(function: Any, overloads: Any, args: tuple, kwargs: dict) -> Any:
-    """`tensor == ndarray`: of the comparisons, torch takes arrays for this one only."""
-    tensor, other = args
-    if isinstance(other, np.ndarray) and other.dtype.kind in "biufc":
-        return function(tensor, from_numpy(other))
-    return NotImplemented
-
-
-@extend_tensor
-class Equality:
-    """`x == y`."""
-
-    __eq__: Callable[..., Tensor] = as_operator(comparison.eq, _equal_to_array)
+extend_tensor_later("mindtorch._tensor_methods.equality", ["__eq__"])
 
 
 @extend_tensor

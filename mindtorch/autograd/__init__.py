@@ -2,16 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from mindtorch._support.lazy import lazy
+from mindtorch._support import lazy as _lazy
 from mindtorch.autograd import anomaly_mode as anomaly_mode
-from mindtorch.autograd import forward_ad, functional, graph
-from mindtorch.autograd import function as function
 from mindtorch.autograd import grad_mode as grad_mode
-from mindtorch.autograd import variable as variable
 from mindtorch.autograd._engine.engine import backward, grad
 from mindtorch.autograd._engine.saved_tensor import SavedTensor
 from mindtorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
-from mindtorch.autograd.function import Function, NestedIOFunction
 from mindtorch.autograd.grad_mode import (
     _force_original_view_tracking as _force_original_view_tracking,
 )
@@ -26,12 +22,29 @@ from mindtorch.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
-from mindtorch.autograd.variable import Variable
 
 if TYPE_CHECKING:
+    from mindtorch.autograd import forward_ad as forward_ad
+    from mindtorch.autograd import function as function
+    from mindtorch.autograd import functional as functional
+    from mindtorch.autograd import graph as graph
     from mindtorch.autograd import profiler as profiler
+    from mindtorch.autograd import variable as variable
+    from mindtorch.autograd.function import Function as Function
+    from mindtorch.autograd.function import NestedIOFunction as NestedIOFunction
+    from mindtorch.autograd.variable import Variable as Variable
 else:
-    profiler = lazy("mindtorch.autograd.profiler")
+    __getattr__ = _lazy.names_from(
+        "mindtorch.autograd",
+        {
+            **{
+                name: f"mindtorch.autograd.{name}"
+                for name in ("forward_ad", "function", "functional", "graph", "profiler", "variable")
+            },
+            **dict.fromkeys(("Function", "NestedIOFunction"), "mindtorch.autograd.function"),
+            "Variable": "mindtorch.autograd.variable",
+        },
+    )
 
 __all__ = [
     "Function",

@@ -1,24 +1,17 @@
 """`ops`: the public functions of the library's ops by name, for layers below them; other packages' have their own."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.op_names import ATEN
+from mindtorch.dispatch.families import functions_of
 from mindtorch.dispatch.methods import is_method
 
 if TYPE_CHECKING:
     from mindtorch._generated import namespace as ops
 else:
-    ops = SimpleNamespace()  # the generated registry puts the functions in
-
-_functions: dict[str, Any] = {ATEN: ops}
-
-
-def functions_of(namespace: str) -> Any:
-    """What `ops` is to the library: the public functions of another package's ops as attributes."""
-    return _functions.setdefault(namespace, SimpleNamespace())
+    ops = functions_of(ATEN)
 
 
 def public_function(function: Callable) -> Callable:

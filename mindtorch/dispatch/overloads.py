@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from mindtorch._core import state
 from mindtorch._support.op_names import ATEN, qualified
-from mindtorch.dispatch.namespace import functions_of
+from mindtorch.dispatch.families import functions_of
 from mindtorch.dispatch.registry import OpEntry, all_ops, overloads_of
 from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
 from mindtorch.dispatch.schema.tags import Tag, tags_named

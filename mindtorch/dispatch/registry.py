@@ -18,6 +18,7 @@ from mindtorch._core.promotion import common_dtype
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.op_names import ATEN, base_of, namespace_of, qualified
+from mindtorch.dispatch.families import load_families, load_op
 from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
 from mindtorch.dispatch.same_device import check_devices
 from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
@@ -70,8 +71,8 @@ class KernelTable(dict):
             found = _device_class_among(args)
             if found is None and (not kwargs or _device_class_among(kwargs.values()) is None):
                 return kernel(*args, **kwargs)
-            if self.op in _entries:
-                check_devices(_entries[self.op], args, kwargs.get("out"))
+            if (entry := find_op(self.op)) is not None:
+                check_devices(entry, args, kwargs.get("out"))
             return (self[found] if found is not None else kernel)(*args, **kwargs)
 
         guarded.unguarded = kernel
@@ -88,6 +89,9 @@ class KernelTable(dict):
             return self._kernel_of_first_array
         if array_class in KINDS:
             return self[np.ndarray]
+        load_op(self.op)
+        if array_class in self:
+            return self[array_class]
         backend = backend_of(array_class)
         if array_class in _fallbacks:
             return _fallbacks[array_class](self.op)
@@ -247,9 +251,9 @@ def kernel_table(op: str) -> KernelTable:
 
 def register_kernel(backend: str, op: str, function: Callable) -> None:
     """Make `function` the kernel of `op` on a backend. A later registration replaces an earlier one."""
-    if op not in _entries:
+    if find_op(op) is None:
         others = overloads_of(base_of(op), namespace_of(op))
-        close = get_close_matches(op, _entries, n=1) or [entry.name for entry in others]
+        close = get_close_matches(op, [entry.name for entry in all_ops()], n=1) or [entry.name for entry in others]
         raise ValueError(f"unknown op {op!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     kernel_table(op)[backend_named(backend).array_class] = function
 
@@ -404,7 +408,7 @@ def ops_with_kernel(array_class: type, is_meant: Callable[[Callable], bool]) -> 
 def register_op(schema: str, function: Callable, **details: Any) -> OpEntry:
     """Make an op overload known; `function.op` leads to its entry from now on."""
     entry = OpEntry(schema, function, **details)
-    known = _entries.get(entry.name)
+    known = find_op(entry.name)
     if known is not None and known.function.__module__ != function.__module__:
         raise ValueError(
             f"two packages have an op {qualified(entry.name)!r}: it is registered by {known.function.__module__} and "
@@ -430,11 +434,14 @@ def unregister_op(name: str) -> None:
 
 def find_op(name: str) -> OpEntry | None:
     """The entry of an overload such as "mul.Tensor", if there is one."""
+    if name not in _entries:
+        load_op(name)
     return _entries.get(name)
 
 
 def overloads_of(base: str, namespace: str = ATEN) -> list[OpEntry]:
     """The overloads of a base name, in the order of ops.yaml."""
+    load_op(f"{namespace}::{base}")
     return list(_by_base().get((namespace, base), ()))
 
 
@@ -448,4 +455,6 @@ def _by_base() -> dict[tuple[str, str], list[OpEntry]]:
 
 
 def all_ops() -> list[OpEntry]:
-    return list(_entries.values())
+    """All ops by name, in whatever order their families were loaded."""
+    load_families()
+    return sorted(_entries.values(), key=lambda entry: entry.name)

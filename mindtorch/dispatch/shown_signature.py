@@ -5,7 +5,7 @@ Their `def` lines have more: what only old calls give, NumPy's spellings, and wh
 
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import CO_VARARGS, Parameter, Signature
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, TypeVar
 
 from mindtorch.dispatch.registry import overloads_of
@@ -70,8 +70,9 @@ def whole_signature(function: Any) -> Signature:
     return Signature.from_callable(bare)
 
 
-def show_signatures(functions: Iterable[FunctionType]) -> None:
-    """Have functions show how they are called. Those that take no more than they show need nothing."""
+def show_signatures(module: ModuleType) -> None:
+    """Have the functions of a module show how they are called. Those that take no more than they show need nothing."""
+    functions = (value for value in vars(module).values() if isinstance(value, FunctionType))
     for function in functions:
         if function.__defaults__ or function.__kwdefaults__ or function.__code__.co_flags & CO_VARARGS:
             function.__signature__ = ShownSignature(function)  # type: ignore[attr-defined]

@@ -61,7 +61,8 @@ def by_position(entry: OpEntry, args: tuple, kwargs: dict[str, Any]) -> tuple[tu
 
 def check_version(op: str, version: int) -> None:
     """Raise UnknownVersion for what `call_version` cannot call."""
-    if (op, version) not in _old and (find_op(op) is None or version != current_version(op)):
+    entry = find_op(op)  # which has made the old versions known, too
+    if (op, version) not in _old and (entry is None or version != current_version(op)):
         raise _unknown(op, version)
 
 

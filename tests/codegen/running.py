@@ -41,6 +41,7 @@ class Running:
 
     def _register(self, model, monkeypatch):
         """Make ops and old forms known, for one test."""
+        registry.all_ops()  # what is loaded in the meantime would be forgotten
         for place, name in ((registry, "_entries"), (versions, "_current"), (versions, "_old")):
             monkeypatch.setattr(place, name, dict(getattr(place, name)))
         names = {"functions": self.functions}

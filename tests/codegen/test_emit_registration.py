@@ -192,7 +192,7 @@ def test_methods_and_operators(tmp_path):
           dispatch: {CPU: where}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/tensor_methods.py", "PointwiseMethods") == expected('''
+    assert definition(files, "generated/methods/pointwise.py", "PointwiseMethods") == expected('''
         class PointwiseMethods:
             """Methods and operators of the pointwise ops."""
 

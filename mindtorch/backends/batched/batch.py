@@ -12,8 +12,8 @@ import numpy as np
 
 from mindtorch._core.batched_array import BatchedArray, Level
 from mindtorch._core.memory_format import contiguous_format
+from mindtorch._support import vmap_errors as errors
 from mindtorch._support.op_names import base_of
-from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.gradients import AT_ONCE
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.iterator import check_apart, check_overlap, may_share

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mindtorch._core.memory_format import contiguous_format
-from mindtorch.backends.batched import errors
+from mindtorch._support import vmap_errors as errors
 from mindtorch.backends.batched.batch import Batch, Kernel, Rule, batched, is_array, run
 from mindtorch.backends.batched.pointwise import aligned
 from mindtorch.dispatch.modes.batching import check_not_empty

@@ -6,7 +6,7 @@ from typing import Any
 from mindtorch._core import geometry
 from mindtorch._core.dtype import int64
 from mindtorch._core.promotion import BOOL
-from mindtorch.backends.batched import errors
+from mindtorch._support import vmap_errors as errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, memory_class, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import sample_by_sample

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch._core.memory_format import contiguous_format
-from mindtorch.backends.batched import errors
+from mindtorch._support import vmap_errors as errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import one_by_one, sample_by_sample

@@ -7,8 +7,8 @@ from mindtorch._core.batched_array import BatchedArray
 from mindtorch._core.dtype import from_numpy_dtype
 from mindtorch._core.memory_format import contiguous_format, preserve_format
 from mindtorch._core.promotion import BOOL, common_dtype
+from mindtorch._support import vmap_errors as errors
 from mindtorch._support.op_names import base_of
-from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import (
     Batch,
     Kernel,

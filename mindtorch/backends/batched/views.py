@@ -6,8 +6,8 @@ from typing import Any
 from mindtorch._core import buffers, geometry
 from mindtorch._core.batched_array import BatchedArray, level_numbered
 from mindtorch._core.memory_format import contiguous_format
+from mindtorch._support import vmap_errors as errors
 from mindtorch._support.errors import dim_out_of_range
-from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import array_of_shape, shifted, shifted_dims
 

@@ -14,9 +14,9 @@ from mindtorch._core.autograd_meta import takes_part
 from mindtorch._core.batched_array import Level
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.tensor import Tensor
+from mindtorch._support import vmap_errors as errors
 from mindtorch.autograd._engine.history import check_inplace
 from mindtorch.autograd._engine.shown_levels import is_sample
-from mindtorch.backends.batched import errors
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import (
     innermost_level,

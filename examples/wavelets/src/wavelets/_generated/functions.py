@@ -2,11 +2,11 @@
 # Regenerate: mindtorch-codegen
 """The functions at the top level of wavelets."""
 
-from wavelets._generated.ops.shrinkage import soft_threshold, soft_threshold_, denoise
-from wavelets._generated.ops.transform import haar, inverse_haar, every_other
-from wavelets._generated.ops.reduction import energy
+from typing import Any
 
-__all__ = [
+from wavelets._generated import own_ops
+
+FUNCTIONS = (
     # shrinkage
     "soft_threshold",
     "soft_threshold_",
@@ -17,4 +17,12 @@ __all__ = [
     "every_other",
     # reduction
     "energy",
-]
+)
+__all__ = list(FUNCTIONS)
+
+
+def __getattr__(name: str) -> Any:
+    """A function, whose family is loaded when it is first asked for."""
+    if name in FUNCTIONS:
+        return getattr(own_ops, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

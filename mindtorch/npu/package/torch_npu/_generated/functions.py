@@ -2,17 +2,11 @@
 # Regenerate: mindtorch-codegen
 """The functions at the top level of torch_npu."""
 
-from torch_npu._generated.ops.norm import npu_rms_norm, npu_add_rms_norm
-from torch_npu._generated.ops.activation import npu_swiglu, npu_geglu, npu_fast_gelu
-from torch_npu._generated.ops.attention import npu_rotary_mul, npu_fusion_attention, npu_fusion_attention_grad
-from torch_npu._generated.ops.inference import npu_fused_infer_attention_score, npu_fused_infer_attention_score_v2
-from torch_npu._generated.ops.products import npu_grouped_matmul, npu_format_cast
-from torch_npu._generated.ops.tokens import npu_moe_token_permute, npu_moe_token_unpermute, npu_moe_init_routing_v2
-from torch_npu._generated.ops.quantization import npu_dynamic_quant, npu_dynamic_mx_quant, npu_quant_matmul
-from torch_npu._generated.ops.parallel import npu_all_gather_base_mm, npu_mm_reduce_scatter_base
-from torch_npu._generated.ops.optim import npu_apply_adam_w
+from typing import Any
 
-__all__ = [
+from torch_npu._generated import own_ops
+
+FUNCTIONS = (
     # norm
     "npu_rms_norm",
     "npu_add_rms_norm",
@@ -43,4 +37,12 @@ __all__ = [
     "npu_mm_reduce_scatter_base",
     # optim
     "npu_apply_adam_w",
-]
+)
+__all__ = list(FUNCTIONS)
+
+
+def __getattr__(name: str) -> Any:
+    """A function, whose family is loaded when it is first asked for."""
+    if name in FUNCTIONS:
+        return getattr(own_ops, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

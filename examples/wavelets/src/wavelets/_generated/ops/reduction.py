@@ -18,6 +18,7 @@ from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated.nodes import reduction as nodes
@@ -77,3 +78,6 @@ def energy_out(input, dim=None, keepdim=False, *, out):
         return out
     except CALL_ERRORS as error:
         return failed(error, energy_out, input, dim, keepdim, out=out)
+
+
+complete(__name__)

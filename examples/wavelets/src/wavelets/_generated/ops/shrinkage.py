@@ -18,6 +18,7 @@ from mindtorch.autograd._engine.saved_tensor import save, save_copy
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated.nodes import shrinkage as nodes
@@ -109,3 +110,6 @@ def denoise(input, threshold, dim=-1, *, axis=None):
         return composite.denoise(input, threshold, dim)
     except CALL_ERRORS as error:
         return failed(error, denoise, input, threshold, dim)
+
+
+complete(__name__)

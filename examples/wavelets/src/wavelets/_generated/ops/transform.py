@@ -17,6 +17,7 @@ from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, int_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated import return_types
@@ -124,3 +125,6 @@ def every_other(input, dim=-1, *, axis=None):
         return view_of(input, _every_other_kernels[type(input_array)](input_array, dim), node, (every_other, (dim,)))
     except CALL_ERRORS as error:
         return failed(error, every_other, input, dim)
+
+
+complete(__name__)

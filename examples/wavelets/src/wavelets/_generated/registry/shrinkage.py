@@ -3,8 +3,11 @@
 """What belongs to each of the shrinkage ops."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
+from wavelets._generated import own_ops
 from wavelets._generated.forward_ad import shrinkage as forward_ad
 from wavelets._generated.ops import shrinkage as functions
 from wavelets._generated.schemas import SCHEMAS
@@ -48,3 +51,10 @@ KERNELS = {
         "wavelets::soft_threshold": rules.like(None),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, own_ops)

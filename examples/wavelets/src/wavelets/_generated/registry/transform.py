@@ -3,8 +3,11 @@
 """What belongs to each of the transform ops."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.registry import kernels_in
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import kernels_in, register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
+from wavelets._generated import own_ops
 from wavelets._generated.forward_ad import transform as forward_ad
 from wavelets._generated.ops import transform as functions
 from wavelets._generated.schemas import SCHEMAS
@@ -45,3 +48,10 @@ KERNELS = {
         "wavelets::every_other": rules.view(cpu_kernels.every_other),
     },
 }
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, own_ops)

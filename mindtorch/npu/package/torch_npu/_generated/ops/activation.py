@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import activation as composite
 
@@ -59,3 +60,6 @@ def npu_fast_gelu(input):
     if not isinstance(input, Tensor):
         return raise_bad_argument(npu_fast_gelu, input)
     return composite.npu_fast_gelu(input)
+
+
+complete(__name__)

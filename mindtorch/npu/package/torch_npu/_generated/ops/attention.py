@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of, int_of, ints_of, str_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import attention as composite
 
@@ -372,3 +373,6 @@ def npu_fusion_attention_grad(
             softmax_layout=softmax_layout,
             sink=sink,
         )
+
+
+complete(__name__)

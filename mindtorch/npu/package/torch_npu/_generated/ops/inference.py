@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of, int_of, ints_of, str_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import inference as composite
 
@@ -618,3 +619,6 @@ def npu_fused_infer_attention_score_v2(
             dequant_scale_key_rope_dtype=dequant_scale_key_rope_dtype,
             out_dtype=out_dtype,
         )
+
+
+complete(__name__)

@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import norm as composite
 
@@ -42,3 +43,6 @@ def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
         return composite.npu_add_rms_norm(x1, x2, gamma, epsilon)
     except CALL_ERRORS as error:
         return failed(error, npu_add_rms_norm, x1, x2, gamma, epsilon)
+
+
+complete(__name__)

@@ -13,6 +13,7 @@ from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu._generated import return_types
 from torch_npu.composite import optim as composite
@@ -197,3 +198,6 @@ def npu_apply_adam_w_out(
             maximize,
             out=out,
         )
+
+
+complete(__name__)

@@ -13,6 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, dtype_of, failed, int_of, str_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import parallel as composite
 
@@ -185,3 +186,6 @@ def npu_mm_reduce_scatter_base(
             output_dtype=output_dtype,
             comm_mode=comm_mode,
         )
+
+
+complete(__name__)

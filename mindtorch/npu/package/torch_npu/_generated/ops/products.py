@@ -13,6 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, dtype_of, failed, int_of, ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import products as composite
 
@@ -197,3 +198,6 @@ def npu_format_cast(input, acl_format):
         return composite.npu_format_cast(input, acl_format)
     except CALL_ERRORS as error:
         return failed(error, npu_format_cast, input, acl_format)
+
+
+complete(__name__)

@@ -13,6 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, dtype_of, failed, float_of, int_of, ints_of, str_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import quantization as composite
 
@@ -217,3 +218,6 @@ def npu_quant_matmul(
             group_sizes=group_sizes,
             y_scale=y_scale,
         )
+
+
+complete(__name__)

@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, ints_of, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import tokens as composite
 
@@ -161,3 +162,6 @@ def npu_moe_init_routing_v2(
             row_idx_type=row_idx_type,
             x_dtype=x_dtype,
         )
+
+
+complete(__name__)

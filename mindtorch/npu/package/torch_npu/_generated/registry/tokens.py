@@ -2,6 +2,11 @@
 # Regenerate: mindtorch-codegen
 """What belongs to each of the tokens ops."""
 
+from mindtorch.dispatch.families import publish
+from mindtorch.dispatch.registry import register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
+
+from torch_npu._generated import own_ops
 from torch_npu._generated.ops import tokens as functions
 from torch_npu._generated.schemas import SCHEMAS
 
@@ -12,3 +17,10 @@ OPS = (
 )
 
 KERNELS = {}
+
+register_ops(OPS)
+for backend, kernels in KERNELS.items():
+    register_kernels(backend, kernels)
+show_signatures(functions)
+
+publish(functions, own_ops)
