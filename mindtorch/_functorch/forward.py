@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal, overload
 
 from mindtorch._core import state
+from mindtorch._core.autograd_meta import ViewMeta
 from mindtorch._core.tensor import Tensor, enter_version
 from mindtorch._functorch.arguments import check_outputs, chosen, positions_of, replaced, split_aux
 from mindtorch._functorch.levels import Level, outside_of_inference, running_transform
@@ -19,7 +20,8 @@ from mindtorch.autograd.forward_ad import (
     unpack_dual,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.modes.captures import watching_writes
+from mindtorch.dispatch.modes.captures import OwnTensors, watching_writes
+from mindtorch.dispatch.modes.view_recipe import ViewRecipe
 
 _thread = state.thread
 
@@ -69,7 +71,7 @@ def jvp_of_arguments(
         output, aux = split_aux(func(*args), has_aux, _JVP)
         outputs, output_spec = tree_flatten(output)
         check_outputs(outputs, _JVP)
-        parts = [_unpacked(each, level.own.behind_data(each), strict) for each in outputs]
+        parts = [_unpacked(each, _behind_data(each, level.own), strict) for each in outputs]
         tree_map(level.keep, parts)
         aux = tree_map(level.released, aux) if has_aux else None
     results = tuple(output_spec.unflatten(part) for part in zip(*parts, strict=True))
@@ -105,6 +107,15 @@ def _forward_level(args: Sequence[Tensor]) -> Iterator[Level]:
             _thread.jvp_levels -= 1
             exit_dual_level(level=level)
             derivatives.let_go()
+
+
+def _behind_data(result: Tensor, own: OwnTensors) -> Tensor:
+    """The tensor that a result is the data of, or its view that the result is of the data; others themselves."""
+    meta = result._mt_meta
+    if type(meta) is not ViewMeta or id(result) in own.data:
+        return own.behind_data(result)
+    base = own.behind_data(meta.base)
+    return result if base is meta.base else ViewRecipe(result, meta.base)(base)
 
 
 def _unpacked(dual: Tensor, whose: Tensor, strict: bool) -> tuple[Tensor, Tensor]:

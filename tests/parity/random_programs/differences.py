@@ -205,6 +205,15 @@ def may_be_written(theirs: Exception | None, lines: list[str]) -> bool:
     return any(text in str(theirs) and where.search(lines[-1]) for text, where in _NOT_WRITTEN.items())
 
 
+def may_write_gradient(theirs: Exception | None, lines: list[str]) -> bool:
+    """Whether torch refuses to write a gradient, as it has summed it by way of a view: see
+    `gradient_that_was_summed`."""
+    names = [name for line in lines[:-1] for name in _GRADIENT.findall(line)]
+    is_refused = "was created in no_grad mode and is being modified inplace" in str(theirs)
+    return is_refused and any(re.search(rf"\b{name}\b", lines[-1]) for name in names)
+
+
+_GRADIENT = re.compile(r"\b(t\d+) = (?:T\.autograd\.grad\(|t\d+\.grad$)", re.MULTILINE)
 _NOT_WRITTEN = {
     "cannot be broadcast to indexing result of shape": re.compile(r"vmap|jac|hess|is_grads_batched"),
     "Index put requires the source and destination dtypes match": re.compile(r"jvp|jac|hess|fwAD"),

@@ -22,6 +22,7 @@ from tests.parity.random_programs.differences import (
     may_be_refused,
     may_be_written,
     may_go_unnoticed,
+    may_write_gradient,
     mend_halfway,
     mend_value,
 )
@@ -143,7 +144,8 @@ class Pair:
         tensors = self.theirs.tensors().values()
         if theirs is None and may_be_refused(ours, self.lines, tensors):
             return None
-        if ours is None and (may_be_differentiated(theirs, self.lines) or may_be_written(theirs, self.lines)):
+        reasons = (may_be_differentiated, may_be_written, may_write_gradient)
+        if ours is None and any(each(theirs, self.lines) for each in reasons):
             return None
         has_views = "make_dual" in self.lines[-1] or any(tensor._is_view() for tensor in tensors)
         return difference_of_refusals(ours, theirs, has_views)

@@ -58,6 +58,7 @@ w = T.ones(3, 3, requires_grad=True)""",
     "with T.inference_mode(): x = T.ones(2, 2)",
     "what only gradients of captured tensors need": "x = T.arange(1., 5).view(2, 2)\n"
     "w = T.arange(2., 6).view(2, 2).requires_grad_(); h = w * 1",
+    "views of data that leave": "x, w = T.arange(4.).view(2, 2), T.ones(2, 2, requires_grad=True)",
     "parts without elements that are joined": "x, e = T.arange(4.).view(2, 2), T.zeros(0, dtype=T.float64)",
     "tensors of inference mode that were detached": "x = T.arange(4.).view(2, 2)\n"
     "with T.inference_mode(): i = T.ones(2, 2)",
@@ -385,6 +386,17 @@ KINDS = {
             "*T.func.grad_and_value(lambda a: f(a).sum())(y)",
             "*T.func.jvp(f, (y,), (y,))",
             "T.func.grad(lambda a: T.func.grad(lambda b: (f(b) * f(a)).sum())(a).sum())(y)",
+        )
+    ],
+    "views of data that leave": [
+        f"r = {call}\nr._base is x, r._base is w, r._is_view(), r.requires_grad, r"
+        for source in ("x", "w")
+        for body in ("a.data[0]", "a.data.unsqueeze(0)", "a[0].data", "a.data[0].T", "w.data[0]", "(a * 1).data[0]")
+        for call in (
+            f"T.func.jvp(lambda a: {body}, ({source},), (x * 2,))[0]",
+            f"T.func.vjp(lambda a: {body}, {source})[0]",
+            f"T.func.jvp(lambda b: T.func.jvp(lambda a: {body}, (b,), (b,))[0], ({source},), (x * 2,))[0]",
+            f"T.vmap(lambda b: T.func.jvp(lambda a: {body}, (b,), (b,))[0])({source}[None])",
         )
     ],
     "parts without elements that are joined": [

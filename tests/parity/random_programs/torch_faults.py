@@ -76,6 +76,23 @@ def gradient_that_shares_memory(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def gradient_that_was_summed(T: Any) -> tuple[Any, Any]:
+    """A gradient of what was repeated is a tensor of its own, which may be written, in whatever way it was summed."""
+
+    def written(*shape: int) -> Any:
+        weight = T.ones(shape, requires_grad=True)
+        (gradient,) = T.autograd.grad((T.ones(2, 3) * weight).sum(), weight)
+        gradient[..., 0] += weight.sum()
+        return gradient.reshape(-1).tolist()
+
+    right = written(1, 3)
+    try:
+        return written(3), right
+    except RuntimeError:
+        return None, right
+
+
+@wrong
 def tangent_that_shares_memory(T: Any) -> tuple[Any, Any]:
     """The derivative of `f` by finite differences."""
 
