@@ -85,7 +85,7 @@ IMPORTS = {
     "kernel_table": "mindtorch.dispatch.registry",
     "ops": "mindtorch.dispatch",
     **_constants(),
-    **dict.fromkeys(("SHORT_CUT_FAILED", "common_kind", "kind_of"), "mindtorch._core.fast_path"),
+    **dict.fromkeys(("FAST_PATH_FAILED", "common_kind", "kind_of"), "mindtorch._core.fast_path"),
     **dict.fromkeys(("empty_tensor_list", "missing_kernel", "wrong_length"), "mindtorch._support.errors"),
     "strides_of": "mindtorch._core.geometry",
     **dict.fromkeys(

@@ -9,7 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, new_object, wrap
 from mindtorch._generated import return_types
@@ -168,7 +168,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
         if kind and kind is output._mt_kind and not state.interceptors:
             try:
                 array = _sigmoid_backward_kernels.direct(grad_output_array, output_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -412,7 +412,7 @@ def _prelu_kernel(input, weight):
         if kind and kind is weight._mt_kind and not state.interceptors:
             try:
                 array = __prelu_kernel_kernels.direct(input_array, weight_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1411,7 +1411,7 @@ def hardswish_backward(grad_output, input):
         if kind and kind is input._mt_kind and not state.interceptors:
             try:
                 array = _hardswish_backward_kernels.direct(grad_output_array, input_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1517,7 +1517,7 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
         if kind and kind is input._mt_kind and not state.interceptors:
             try:
                 array = _hardsigmoid_backward_kernels.direct(grad_output_array, input_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1928,7 +1928,7 @@ def silu_backward(grad_output, input, *, out=None):
         if kind and kind is input._mt_kind and not state.interceptors:
             try:
                 array = _silu_backward_kernels.direct(grad_output_array, input_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)

@@ -9,7 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, operand_of, wrap
 from mindtorch._generated.nodes import arithmetic as nodes
@@ -99,7 +99,7 @@ def add(input, other, *more, alpha=1, out=None):
         if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
             try:
                 array = _add_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -147,7 +147,7 @@ def add_operator(input, other, alpha=1, out=None):
         if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
             try:
                 array = _add_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -331,7 +331,7 @@ def sub(input, other, *more, alpha=1, out=None):
         if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
             try:
                 array = _sub_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -379,7 +379,7 @@ def sub_operator(input, other, alpha=1, out=None):
         if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
             try:
                 array = _sub_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -619,7 +619,7 @@ def mul(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _mul_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -665,7 +665,7 @@ def mul_operator(input, other, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _mul_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -805,7 +805,7 @@ def div_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _div_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -851,7 +851,7 @@ def div_Tensor_operator(input, other, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _div_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1131,7 +1131,7 @@ def floor_divide(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _floor_divide_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1177,7 +1177,7 @@ def floor_divide_operator(input, other, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _floor_divide_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1298,7 +1298,7 @@ def remainder_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _remainder_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1525,7 +1525,7 @@ def fmod_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _fmod_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2374,7 +2374,7 @@ def gcd(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _gcd_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2440,7 +2440,7 @@ def lcm(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _lcm_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)

@@ -9,7 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written
@@ -268,7 +268,7 @@ def bitwise_and_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _bitwise_and_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -448,7 +448,7 @@ def bitwise_or_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _bitwise_or_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -628,7 +628,7 @@ def bitwise_xor_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _bitwise_xor_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -808,7 +808,7 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _bitwise_left_shift_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1000,7 +1000,7 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _bitwise_right_shift_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)

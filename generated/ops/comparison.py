@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import bool as boolean
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind
+from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, WrappedNumber, as_operand, new_object, wrap
 from mindtorch._generated.nodes import comparison as nodes
@@ -340,7 +340,7 @@ def clamp_min_Tensor(input, min, *, out=None):
         if kind and kind is min._mt_kind and not state.interceptors:
             try:
                 array = _clamp_min_Tensor_kernels.direct(input_array, min_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -516,7 +516,7 @@ def clamp_max_Tensor(input, max, *, out=None):
         if kind and kind is max._mt_kind and not state.interceptors:
             try:
                 array = _clamp_max_Tensor_kernels.direct(input_array, max_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -627,7 +627,7 @@ def maximum(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _maximum_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -688,7 +688,7 @@ def minimum(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _minimum_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -749,7 +749,7 @@ def fmax(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _fmax_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -810,7 +810,7 @@ def fmin(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _fmin_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)

@@ -9,7 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated import return_types
@@ -1511,7 +1511,7 @@ def tanh_backward(grad_output, output, *, out=None):
         if kind and kind is output._mt_kind and not state.interceptors:
             try:
                 array = _tanh_backward_kernels.direct(grad_output_array, output_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1952,7 +1952,7 @@ def atan2(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _atan2_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2288,7 +2288,7 @@ def nextafter(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _nextafter_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2377,7 +2377,7 @@ def logaddexp(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _logaddexp_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2438,7 +2438,7 @@ def logaddexp2(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _logaddexp2_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2499,7 +2499,7 @@ def heaviside(input, values, *, out=None):
         if kind and kind is values._mt_kind and not state.interceptors:
             try:
                 array = _heaviside_kernels.direct(input_array, values_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)

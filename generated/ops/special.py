@@ -9,7 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated.nodes import special as nodes
@@ -509,7 +509,7 @@ def xlogy_Tensor(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _xlogy_Tensor_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1089,7 +1089,7 @@ def igamma(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _igamma_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1178,7 +1178,7 @@ def igammac(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _igammac_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1647,7 +1647,7 @@ def special_xlog1py_default(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _special_xlog1py_default_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1824,7 +1824,7 @@ def special_zeta_default(input, other, *, out=None):
         if kind and kind is other._mt_kind and not state.interceptors:
             try:
                 array = _special_zeta_default_kernels.direct(input_array, other_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -1988,7 +1988,7 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2120,7 +2120,7 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2252,7 +2252,7 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2384,7 +2384,7 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2516,7 +2516,7 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_hermite_polynomial_h_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2644,7 +2644,7 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_hermite_polynomial_he_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2774,7 +2774,7 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_laguerre_polynomial_l_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -2904,7 +2904,7 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_legendre_polynomial_p_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -3034,7 +3034,7 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_shifted_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -3170,7 +3170,7 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_shifted_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -3306,7 +3306,7 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_shifted_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)
@@ -3442,7 +3442,7 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
         if kind and kind is n._mt_kind and not state.interceptors:
             try:
                 array = _special_shifted_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
             else:
                 tensor = new_object(Tensor)

@@ -30,11 +30,11 @@ PLAIN_FLOAT = Kind(FLOAT)
 PLAIN_DOUBLE = Kind(DOUBLE)
 KINDS = (PLAIN_FLOAT, PLAIN_DOUBLE)
 
-# What a short cut raises when the long way must decide: no loop for the dtype or the kind of number (KeyError), shapes
+# What a fast path raises when the slow path must decide: no loop for the dtype or the kind of number (KeyError), shapes
 # that don't broadcast (ValueError), arrays of another backend (TypeError), a quiet context that is in use and the
 # errors of the computation itself (RuntimeError), numbers that don't fit (OverflowError), too little memory
 # (MemoryError).
-SHORT_CUT_FAILED = (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError)
+FAST_PATH_FAILED = (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError)
 
 _KEEP_THE_DTYPE = frozenset((float, int, bool))  # the numbers that leave the dtype of a float array as it is
 

@@ -112,7 +112,7 @@ def set_grad_enabled(enabled: bool) -> None:
 
 
 def count_recorded_pass(change: int) -> None:
-    """Count a backward pass that is recorded: formulas may then not take short cuts past autograd."""
+    """Count a backward pass that is recorded: formulas must then stay differentiable."""
     global recorded_passes
     with _lock:
         recorded_passes += change

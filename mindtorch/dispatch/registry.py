@@ -46,7 +46,7 @@ class KernelTable(dict):
         self.direct: Callable = _fail
 
     def __setitem__(self, array_class: type, kernel: Callable) -> None:
-        """A kernel for NumPy's arrays is also that for the plain ones, if it has no short cut for them."""
+        """A kernel for NumPy's arrays is also that for the plain ones, if it has no fast path for them."""
         if type(kernel) is _KernelOf:
             kernel.places.append((self, array_class))
         super().__setitem__(array_class, kernel if array_class is not np.ndarray else self._guarded(kernel))

@@ -70,7 +70,7 @@ def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
             if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
                 try:
                     array = _sub_kernels.direct(input_array, other_array)
-                except SHORT_CUT_FAILED:
+                except FAST_PATH_FAILED:
                     pass
                 else:
                     tensor = new_object(Tensor)

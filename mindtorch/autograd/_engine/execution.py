@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED, kind_of
+from mindtorch._core.fast_path import FAST_PATH_FAILED, kind_of
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor, set_outputs, wrap
 from mindtorch._support import errors
@@ -373,7 +373,7 @@ def _add(held: Any, grad: Tensor) -> Any:
             try:
                 _add_kernels.direct(total, array, total)
                 return held
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
         _add_kernels[kind](total, array, 1, total)
         return held

@@ -183,7 +183,7 @@ def test_eight_threads_have_the_bits_of_one():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("work", [quiet, in_a_mode])
 def test_nothing_that_another_thread_holds_decides(work):
-    """The context without warnings that the short cuts share, and the count of what looks at calls."""
+    """The context without warnings that the fast paths share, and the count of what looks at calls."""
     alone()
     with another_thread(work):
         results = {name: call() for name, call in calls().items()}

@@ -1,4 +1,4 @@
-"""The kernels' short cuts and the iterator give the same values, dtypes, strides, warnings and errors."""
+"""The kernels' fast paths and the iterator give the same values, dtypes, strides, warnings and errors."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Broadcasting, strides of results, `out`, overlap; and that a kernel's short cut equals the long way."""
+"""Broadcasting, strides of results, `out`, overlap; and that a kernel's fast path equals the slow path."""
 
 import threading
 import warnings
@@ -124,7 +124,7 @@ def test_an_output_that_is_a_limit(layout):
     assert pointwise.clamp(own, low, own, out=own).tolist() == [1, 5, 9]
 
 
-# -------------------- the short cut --------------------
+# -------------------- the fast path --------------------
 
 
 @st.composite
@@ -139,7 +139,7 @@ def operands(draw):
 
 @settings(max_examples=200, deadline=None)
 @given(operands(), st.sampled_from([None, 2, 1.5, True]))
-def test_the_short_cut_equals_the_long_way(arrays, number):
+def test_the_fast_path_equals_the_slow_one(arrays, number):
     x, y = arrays if number is None else (arrays[0], number)
     short = pointwise.mul(x, y)
     shape, strides = iterator.result_layout([x, y if isinstance(y, np.ndarray) else np.empty(())])

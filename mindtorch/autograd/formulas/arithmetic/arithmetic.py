@@ -3,7 +3,7 @@
 import math
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import SHORT_CUT_FAILED
+from mindtorch._core.fast_path import FAST_PATH_FAILED
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor, new_object
 from mindtorch.autograd.formulas.common import conj, real, zeros_of_any_sample
@@ -22,7 +22,7 @@ def mul_backward(grad, other):
     if kind and type(other) is Tensor and kind is other._mt_kind and not (state.recorded_passes or state.interceptors):
         try:
             array = _mul_kernels.direct(grad._mt_array, other._mt_array)
-        except SHORT_CUT_FAILED:
+        except FAST_PATH_FAILED:
             pass
         else:
             product = new_object(Tensor)

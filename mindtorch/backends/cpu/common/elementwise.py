@@ -1,8 +1,8 @@
 """Elementwise kernels: from a NumPy computation per dtype to a kernel that promotes, broadcasts and lays out as torch.
 
-A kernel is made by a factory from an `Op`. Its first lines are the short cut: same dtype, layouts that NumPy and torch
-treat alike, no `out`; one quiet call of the computation, and done. Everything else, and every error, goes the long way
-through `compute`, on an iterator, which gives the same result.
+A kernel is made by a factory from an `Op`. Its first lines are the fast path: same dtype, layouts that NumPy and torch
+treat alike, no `out`; one quiet call of the computation, and done. Everything else, and every error, takes the slow
+path through `compute`, on an iterator, which gives the same result.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.fast_path import KINDS, SHORT_CUT_FAILED, Kind
+from mindtorch._core.fast_path import FAST_PATH_FAILED, KINDS, Kind
 from mindtorch._core.promotion import FLOAT, to_bool
 from mindtorch._support.float_errors import run_quietly
 from mindtorch._support.numpy_functions import copyto, may_share_memory
@@ -68,7 +68,7 @@ def unary(op: Op) -> Callable[..., Array]:
                 elif out is input and dtype in op.fits_itself and out.size <= BLOCK and out.flags.c_contiguous:
                     copyto(out, run_quietly(loop, input), "unsafe")
                     return out
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
         return compute(op, (input,), out)
 
@@ -83,7 +83,7 @@ def _plain_unary(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Arra
     def plain(input: Array) -> Array:
         try:
             return run_quietly(loop, input)
-        except SHORT_CUT_FAILED:
+        except FAST_PATH_FAILED:
             return kernel(input)
 
     return plain
@@ -123,7 +123,7 @@ def binary(op: Op) -> Callable[..., Array]:
                                 return out
                     elif _takes(out, result_dtypes[dtype], input) and _is_alike_or_single(operand, out):
                         return run_quietly(loop, input, operand, out=out)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
         return compute(op, (input, other), out)
 
@@ -148,14 +148,14 @@ def _plain_binary(loop: Loop, kind: Kind, kernel: Callable[..., Array]) -> Calla
     def plain(input: Array, other: Any) -> Array:
         try:
             return run_quietly(loop, input, other if type(other) is Array else constants[type(other)][other])
-        except SHORT_CUT_FAILED:
+        except FAST_PATH_FAILED:
             return kernel(input, other)
 
     return plain
 
 
 def binary_with_alpha(op: Op, scaled: Callable[[Array, Any, Any, Array | None], Array]) -> Callable[..., Array]:
-    """A kernel of `input + alpha * other`: the short cut of `binary` when alpha is 1, else all of `scaled`."""
+    """A kernel of `input + alpha * other`: the fast path of `binary` when alpha is 1, else all of `scaled`."""
     fast, plain = op.loops, binary(op)
 
     def kernel(input: Array, other: Any, alpha: Any = 1, out: Array | None = None) -> Array:
@@ -167,7 +167,7 @@ def binary_with_alpha(op: Op, scaled: Callable[[Array, Any, Any, Array | None], 
                     return run_quietly(fast[FLOAT], input, other)
                 if out is input and out.base is None is other.base:
                     return run_quietly(fast[FLOAT], input, other, out)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
         return plain(input, other, out)
 
@@ -184,7 +184,7 @@ def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[...,
         if type(other) is Array and alpha == 1 and type(alpha) is int:
             try:
                 return run_quietly(loop, input, other)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
         return kernel(input, other, alpha)
 

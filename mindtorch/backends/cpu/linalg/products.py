@@ -7,7 +7,7 @@ import numpy as np
 
 from mindtorch import iterator
 from mindtorch._core import geometry
-from mindtorch._core.fast_path import SHORT_CUT_FAILED
+from mindtorch._core.fast_path import FAST_PATH_FAILED
 from mindtorch._core.promotion import FLOAT
 from mindtorch._support.float_errors import quiet, run_quietly
 from mindtorch.backends import view_geometry
@@ -65,7 +65,7 @@ def mm(input, mat2, out=None):
         if out is None or is_at_hand(out, (len(input), mat2.shape[1]), FLOAT, (input, mat2)):
             try:
                 return run_quietly(input.dot, mat2, out)
-            except SHORT_CUT_FAILED:
+            except FAST_PATH_FAILED:
                 pass
     _check_mm(input, mat2, out)
     return deliver(_multiplied(_dot, input, mat2), out)
