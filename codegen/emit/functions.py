@@ -132,7 +132,7 @@ def function_of(model: Model, op: Op) -> Function:
         intercepted=_intercepted(op, signature),
         signature=signature,
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
-        seen=_seen_by_interceptors(op),
+        seen=_seen_by_modes(op),
         conversions=tuple(line for conversion in converted for line in conversion.lines),
         checks=checks(model, op),
         marks=marks(op),
@@ -230,7 +230,7 @@ def _shape(model: Model, op: Op) -> str:
     return "functional" if result.holds_tensors else "value"
 
 
-def _seen_by_interceptors(op: Op) -> str:
+def _seen_by_modes(op: Op) -> str:
     """The tensors and lists of tensors of a call, as arguments of ``intercepts``."""
     return comma_separated(
         [a.python_name for a in op.schema.tensor_arguments] + ["out"] * bool(op.schema.out_arguments)
@@ -287,7 +287,7 @@ def _kind(model: Model, op: Op) -> Kind | None:
 
 def _is_direct(op: Op, second: str) -> str:
     """The test for two plain operands while nobody watches and the numbers besides them have their default values."""
-    tests = ["kind", f"kind is {second}._mt_kind", "not state.interceptors"]
+    tests = ["kind", f"kind is {second}._mt_kind", "not state.active_modes"]
     for argument in op.schema.inputs:
         if not argument.type.holds_tensors:
             if argument.type != BaseType("Scalar") or argument.default is None:

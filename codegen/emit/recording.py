@@ -128,7 +128,7 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, singl
     parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
     if op.is_composite:
         tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)
-        parts.append(f"not (state.interceptors and looks_inside({tensors}))")
+        parts.append(f"not (state.active_modes and looks_inside({tensors}))")
     return " and ".join(part for part in parts if part)
 
 

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The activation ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -84,7 +84,7 @@ _softplus_backward_kernels = kernel_table("softplus_backward")
 
 def sigmoid(input, *, out=None):
     """sigmoid(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sigmoid, input):
+    if state.active_modes and intercepts(sigmoid, input):
         return call(sigmoid, input, out=out)
     if out is not None:
         return sigmoid_out(input, out=out)
@@ -107,7 +107,7 @@ def sigmoid(input, *, out=None):
 
 def sigmoid_(input):
     """sigmoid_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sigmoid_, input):
+    if state.active_modes and intercepts(sigmoid_, input):
         return call(sigmoid_, input)
     try:
         input_array = input._mt_array
@@ -130,7 +130,7 @@ def sigmoid_(input):
 
 def sigmoid_out(input, *, out):
     """sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sigmoid_out, input, out):
+    if state.active_modes and intercepts(sigmoid_out, input, out):
         return call(sigmoid_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -146,7 +146,7 @@ def sigmoid_out(input, *, out):
 
 def sigmoid_backward(grad_output, output, *, out=None):
     """sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
-    if state.interceptors and intercepts(sigmoid_backward, grad_output, output):
+    if state.active_modes and intercepts(sigmoid_backward, grad_output, output):
         return call(sigmoid_backward, grad_output, output, out=out)
     if out is not None:
         return sigmoid_backward_out(grad_output, output, out=out)
@@ -165,7 +165,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
                 node.next_edges = (grad_output_edge or None, output_edge or None)
                 node.kept = (save(grad_output) if output_edge else None, save(output))
         kind = grad_output._mt_kind
-        if kind and kind is output._mt_kind and not state.interceptors:
+        if kind and kind is output._mt_kind and not state.active_modes:
             try:
                 array = _sigmoid_backward_kernels.direct(grad_output_array, output_array)
             except FAST_PATH_FAILED:
@@ -192,7 +192,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
 
 def sigmoid_backward_out(grad_output, output, *, out):
     """sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sigmoid_backward_out, grad_output, output, out):
+    if state.active_modes and intercepts(sigmoid_backward_out, grad_output, output, out):
         return call(sigmoid_backward_out, grad_output, output, out=out)
     try:
         grad_output_array = grad_output._mt_array
@@ -211,7 +211,7 @@ def sigmoid_backward_out(grad_output, output, *, out):
 
 def hardshrink(input, lambd=0.5, *, out=None):
     """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-    if state.interceptors and intercepts(hardshrink, input):
+    if state.active_modes and intercepts(hardshrink, input):
         return call(hardshrink, input, lambd, out=out)
     if out is not None:
         return hardshrink_out(input, lambd, out=out)
@@ -234,7 +234,7 @@ def hardshrink(input, lambd=0.5, *, out=None):
 
 def hardshrink_out(input, lambd=0.5, *, out):
     """hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardshrink_out, input, out):
+    if state.active_modes and intercepts(hardshrink_out, input, out):
         return call(hardshrink_out, input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
@@ -252,7 +252,7 @@ def hardshrink_out(input, lambd=0.5, *, out):
 
 def hardshrink_backward(grad_out, input, lambd, *, out=None):
     """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
-    if state.interceptors and intercepts(hardshrink_backward, grad_out, input):
+    if state.active_modes and intercepts(hardshrink_backward, grad_out, input):
         return call(hardshrink_backward, grad_out, input, lambd, out=out)
     if out is not None:
         return hardshrink_backward_out(grad_out, input, lambd, out=out)
@@ -280,7 +280,7 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
 
 def hardshrink_backward_out(grad_out, input, lambd, *, out):
     """hardshrink_backward.grad_input(Tensor grad_out, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardshrink_backward_out, grad_out, input, out):
+    if state.active_modes and intercepts(hardshrink_backward_out, grad_out, input, out):
         return call(hardshrink_backward_out, grad_out, input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
@@ -301,7 +301,7 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
 
 def softshrink(input, lambd=0.5, *, out=None):
     """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-    if state.interceptors and intercepts(softshrink, input):
+    if state.active_modes and intercepts(softshrink, input):
         return call(softshrink, input, lambd, out=out)
     if out is not None:
         return softshrink_out(input, lambd, out=out)
@@ -324,7 +324,7 @@ def softshrink(input, lambd=0.5, *, out=None):
 
 def softshrink_out(input, lambd=0.5, *, out):
     """softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(softshrink_out, input, out):
+    if state.active_modes and intercepts(softshrink_out, input, out):
         return call(softshrink_out, input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
@@ -342,7 +342,7 @@ def softshrink_out(input, lambd=0.5, *, out):
 
 def softshrink_backward(grad_output, input, lambd, *, out=None):
     """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
-    if state.interceptors and intercepts(softshrink_backward, grad_output, input):
+    if state.active_modes and intercepts(softshrink_backward, grad_output, input):
         return call(softshrink_backward, grad_output, input, lambd, out=out)
     if out is not None:
         return softshrink_backward_out(grad_output, input, lambd, out=out)
@@ -370,7 +370,7 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
 
 def softshrink_backward_out(grad_output, input, lambd, *, out):
     """softshrink_backward.grad_input(Tensor grad_output, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(softshrink_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(softshrink_backward_out, grad_output, input, out):
         return call(softshrink_backward_out, grad_output, input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
@@ -392,7 +392,7 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
 
 def _prelu_kernel(input, weight):
     """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
-    if state.interceptors and intercepts(_prelu_kernel, input, weight):
+    if state.active_modes and intercepts(_prelu_kernel, input, weight):
         return call(_prelu_kernel, input, weight)
     try:
         input_array = input._mt_array
@@ -409,7 +409,7 @@ def _prelu_kernel(input, weight):
                 node.next_edges = (input_edge or None, weight_edge or None)
                 node.kept = (save(input), save(weight))
         kind = input._mt_kind
-        if kind and kind is weight._mt_kind and not state.interceptors:
+        if kind and kind is weight._mt_kind and not state.active_modes:
             try:
                 array = __prelu_kernel_kernels.direct(input_array, weight_array)
             except FAST_PATH_FAILED:
@@ -434,7 +434,7 @@ def _prelu_kernel(input, weight):
 
 def _prelu_kernel_backward(grad_output, input, weight):
     """_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(_prelu_kernel_backward, grad_output, input, weight):
+    if state.active_modes and intercepts(_prelu_kernel_backward, grad_output, input, weight):
         return call(_prelu_kernel_backward, grad_output, input, weight)
     if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(weight, Tensor)):
         return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
@@ -442,7 +442,7 @@ def _prelu_kernel_backward(grad_output, input, weight):
     if (
         (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(grad_output, input, weight))
+        and not (state.active_modes and looks_inside(grad_output, input, weight))
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
@@ -466,7 +466,7 @@ def _prelu_kernel_backward(grad_output, input, weight):
 
 def prelu(input, weight):
     """prelu(Tensor self, Tensor weight) -> Tensor"""
-    if state.interceptors and intercepts(prelu, input, weight):
+    if state.active_modes and intercepts(prelu, input, weight):
         return call(prelu, input, weight)
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
         return raise_bad_argument(prelu, input, weight)
@@ -475,7 +475,7 @@ def prelu(input, weight):
 
 def relu(input):
     """relu(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(relu, input):
+    if state.active_modes and intercepts(relu, input):
         return call(relu, input)
     try:
         input_array = input._mt_array
@@ -496,7 +496,7 @@ def relu(input):
 
 def relu_(input):
     """relu_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(relu_, input):
+    if state.active_modes and intercepts(relu_, input):
         return call(relu_, input)
     try:
         input_array = input._mt_array
@@ -519,7 +519,7 @@ def relu_(input):
 
 def threshold_backward(grad_output, input, threshold, *, out=None):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
-    if state.interceptors and intercepts(threshold_backward, grad_output, input):
+    if state.active_modes and intercepts(threshold_backward, grad_output, input):
         return call(threshold_backward, grad_output, input, threshold, out=out)
     if out is not None:
         return threshold_backward_out(grad_output, input, threshold, out=out)
@@ -549,7 +549,7 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
 
 def threshold_backward_out(grad_output, input, threshold, *, out):
     """threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(threshold_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(threshold_backward_out, grad_output, input, out):
         return call(threshold_backward_out, grad_output, input, threshold, out=out)
     try:
         if type(threshold) is not int and type(threshold) is not float:
@@ -573,7 +573,7 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
 
 def threshold(input, threshold, value, *, out=None):
     """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
-    if state.interceptors and intercepts(_threshold, input):
+    if state.active_modes and intercepts(_threshold, input):
         return call(_threshold, input, threshold, value, out=out)
     if out is not None:
         return threshold_out(input, threshold, value, out=out)
@@ -601,7 +601,7 @@ _threshold = threshold
 
 def threshold_(input, threshold, value):
     """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(threshold_, input):
+    if state.active_modes and intercepts(threshold_, input):
         return call(threshold_, input, threshold, value)
     try:
         if type(threshold) is not int and type(threshold) is not float:
@@ -629,7 +629,7 @@ def threshold_(input, threshold, value):
 
 def threshold_out(input, threshold, value, *, out):
     """threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(threshold_out, input, out):
+    if state.active_modes and intercepts(threshold_out, input, out):
         return call(threshold_out, input, threshold, value, out=out)
     try:
         if type(threshold) is not int and type(threshold) is not float:
@@ -649,7 +649,7 @@ def threshold_out(input, threshold, value, *, out):
 
 def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
-    if state.interceptors and intercepts(hardtanh, input):
+    if state.active_modes and intercepts(hardtanh, input):
         return call(hardtanh, input, min_val, max_val, out=out)
     if out is not None:
         return hardtanh_out(input, min_val, max_val, out=out)
@@ -675,7 +675,7 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
 
 def hardtanh_(input, min_val=-1, max_val=1):
     """hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardtanh_, input):
+    if state.active_modes and intercepts(hardtanh_, input):
         return call(hardtanh_, input, min_val, max_val)
     try:
         if type(min_val) is not int and type(min_val) is not float:
@@ -704,7 +704,7 @@ def hardtanh_(input, min_val=-1, max_val=1):
 
 def hardtanh_out(input, min_val=-1, max_val=1, *, out):
     """hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardtanh_out, input, out):
+    if state.active_modes and intercepts(hardtanh_out, input, out):
         return call(hardtanh_out, input, min_val, max_val, out=out)
     try:
         if type(min_val) is not int and type(min_val) is not float:
@@ -724,7 +724,7 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
 
 def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
-    if state.interceptors and intercepts(hardtanh_backward, grad_output, input):
+    if state.active_modes and intercepts(hardtanh_backward, grad_output, input):
         return call(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
     if out is not None:
         return hardtanh_backward_out(grad_output, input, min_val, max_val, out=out)
@@ -757,7 +757,7 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
 
 def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
     """hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardtanh_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(hardtanh_backward_out, grad_output, input, out):
         return call(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
     try:
         if type(min_val) is not int and type(min_val) is not float:
@@ -783,7 +783,7 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
 
 def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
     """rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(rrelu_with_noise, input, noise):
+    if state.active_modes and intercepts(rrelu_with_noise, input, noise):
         return call(rrelu_with_noise, input, noise, lower, upper, training, generator)
     try:
         if not (isinstance(input, Tensor) and isinstance(noise, Tensor)):
@@ -802,7 +802,7 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, noise))
+            and not (state.active_modes and looks_inside(input, noise))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.RreluWithNoiseBackward0()
@@ -825,7 +825,7 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
 
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
     """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
-    if state.interceptors and intercepts(rrelu_with_noise_backward, grad_output, input, noise):
+    if state.active_modes and intercepts(rrelu_with_noise_backward, grad_output, input, noise):
         return call(rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result)
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(noise, Tensor)):
@@ -844,7 +844,7 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
         if (
             (grad_output._mt_edge is not None or input._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(grad_output, input, noise))
+            and not (state.active_modes and looks_inside(grad_output, input, noise))
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
@@ -881,7 +881,7 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
     """rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(rrelu, input):
+    if state.active_modes and intercepts(rrelu, input):
         return call(rrelu, input, lower, upper, training, generator)
     try:
         if not isinstance(input, Tensor):
@@ -901,7 +901,7 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
 
 def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
     """rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rrelu_, input):
+    if state.active_modes and intercepts(rrelu_, input):
         return call(rrelu_, input, lower, upper, training, generator)
     try:
         if not isinstance(input, Tensor):
@@ -921,7 +921,7 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
 
 def leaky_relu(input, negative_slope=0.01, *, out=None):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
-    if state.interceptors and intercepts(leaky_relu, input):
+    if state.active_modes and intercepts(leaky_relu, input):
         return call(leaky_relu, input, negative_slope, out=out)
     if out is not None:
         return leaky_relu_out(input, negative_slope, out=out)
@@ -944,7 +944,7 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
 
 def leaky_relu_(input, negative_slope=0.01):
     """leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"""
-    if state.interceptors and intercepts(leaky_relu_, input):
+    if state.active_modes and intercepts(leaky_relu_, input):
         return call(leaky_relu_, input, negative_slope)
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
@@ -970,7 +970,7 @@ def leaky_relu_(input, negative_slope=0.01):
 
 def leaky_relu_out(input, negative_slope=0.01, *, out):
     """leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(leaky_relu_out, input, out):
+    if state.active_modes and intercepts(leaky_relu_out, input, out):
         return call(leaky_relu_out, input, negative_slope, out=out)
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
@@ -988,7 +988,7 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
 
 def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-    if state.interceptors and intercepts(leaky_relu_backward, grad_output, input):
+    if state.active_modes and intercepts(leaky_relu_backward, grad_output, input):
         return call(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     if out is not None:
         return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, out=out)
@@ -1023,7 +1023,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
 
 def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, out):
     """leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(leaky_relu_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(leaky_relu_backward_out, grad_output, input, out):
         return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
@@ -1049,7 +1049,7 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
 
 def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
-    if state.interceptors and intercepts(elu, input):
+    if state.active_modes and intercepts(elu, input):
         return call(elu, input, alpha, scale, input_scale, out=out)
     if out is not None:
         return elu_out(input, alpha, scale, input_scale, out=out)
@@ -1078,7 +1078,7 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
 
 def elu_(input, alpha=1, scale=1, input_scale=1):
     """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(elu_, input):
+    if state.active_modes and intercepts(elu_, input):
         return call(elu_, input, alpha, scale, input_scale)
     try:
         if type(alpha) is not int and type(alpha) is not float:
@@ -1110,7 +1110,7 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
 
 def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     """elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(elu_out, input, out):
+    if state.active_modes and intercepts(elu_out, input, out):
         return call(elu_out, input, alpha, scale, input_scale, out=out)
     try:
         if type(alpha) is not int and type(alpha) is not float:
@@ -1132,7 +1132,7 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
 
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
     """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
-    if state.interceptors and intercepts(elu_backward, grad_output, self_or_result):
+    if state.active_modes and intercepts(elu_backward, grad_output, self_or_result):
         return call(elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
     if out is not None:
         return elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
@@ -1174,7 +1174,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
 
 def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out):
     """elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(elu_backward_out, grad_output, self_or_result, out):
+    if state.active_modes and intercepts(elu_backward_out, grad_output, self_or_result, out):
         return call(elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
     try:
         if type(alpha) is not int and type(alpha) is not float:
@@ -1206,7 +1206,7 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
 
 def celu(input, alpha=1.0):
     """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
-    if state.interceptors and intercepts(celu, input):
+    if state.active_modes and intercepts(celu, input):
         return call(celu, input, alpha)
     try:
         if type(alpha) is not int and type(alpha) is not float:
@@ -1227,7 +1227,7 @@ def celu(input, alpha=1.0):
 
 def celu_(input, alpha=1.0):
     """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
-    if state.interceptors and intercepts(celu_, input):
+    if state.active_modes and intercepts(celu_, input):
         return call(celu_, input, alpha)
     try:
         if type(alpha) is not int and type(alpha) is not float:
@@ -1253,7 +1253,7 @@ def celu_(input, alpha=1.0):
 
 def selu(input):
     """selu(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(selu, input):
+    if state.active_modes and intercepts(selu, input):
         return call(selu, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(selu, input)
@@ -1262,7 +1262,7 @@ def selu(input):
 
 def selu_(input):
     """selu_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(selu_, input):
+    if state.active_modes and intercepts(selu_, input):
         return call(selu_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(selu_, input)
@@ -1271,7 +1271,7 @@ def selu_(input):
 
 def mish(input, *, out=None):
     """mish(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(mish, input):
+    if state.active_modes and intercepts(mish, input):
         return call(mish, input, out=out)
     if out is not None:
         return mish_out(input, out=out)
@@ -1292,7 +1292,7 @@ def mish(input, *, out=None):
 
 def mish_(input):
     """mish_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mish_, input):
+    if state.active_modes and intercepts(mish_, input):
         return call(mish_, input)
     try:
         input_array = input._mt_array
@@ -1315,7 +1315,7 @@ def mish_(input):
 
 def mish_out(input, *, out):
     """mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mish_out, input, out):
+    if state.active_modes and intercepts(mish_out, input, out):
         return call(mish_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1331,7 +1331,7 @@ def mish_out(input, *, out):
 
 def hardswish(input, *, out=None):
     """hardswish(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(hardswish, input):
+    if state.active_modes and intercepts(hardswish, input):
         return call(hardswish, input, out=out)
     if out is not None:
         return hardswish_out(input, out=out)
@@ -1352,7 +1352,7 @@ def hardswish(input, *, out=None):
 
 def hardswish_(input):
     """hardswish_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardswish_, input):
+    if state.active_modes and intercepts(hardswish_, input):
         return call(hardswish_, input)
     try:
         input_array = input._mt_array
@@ -1375,7 +1375,7 @@ def hardswish_(input):
 
 def hardswish_out(input, *, out):
     """hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardswish_out, input, out):
+    if state.active_modes and intercepts(hardswish_out, input, out):
         return call(hardswish_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1391,7 +1391,7 @@ def hardswish_out(input, *, out):
 
 def hardswish_backward(grad_output, input):
     """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(hardswish_backward, grad_output, input):
+    if state.active_modes and intercepts(hardswish_backward, grad_output, input):
         return call(hardswish_backward, grad_output, input)
     try:
         grad_output_array = grad_output._mt_array
@@ -1408,7 +1408,7 @@ def hardswish_backward(grad_output, input):
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.kept = (save(grad_output) if input_edge else None, save(input))
         kind = grad_output._mt_kind
-        if kind and kind is input._mt_kind and not state.interceptors:
+        if kind and kind is input._mt_kind and not state.active_modes:
             try:
                 array = _hardswish_backward_kernels.direct(grad_output_array, input_array)
             except FAST_PATH_FAILED:
@@ -1435,7 +1435,7 @@ def hardswish_backward(grad_output, input):
 
 def hardsigmoid(input, *, out=None):
     """hardsigmoid(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(hardsigmoid, input):
+    if state.active_modes and intercepts(hardsigmoid, input):
         return call(hardsigmoid, input, out=out)
     if out is not None:
         return hardsigmoid_out(input, out=out)
@@ -1456,7 +1456,7 @@ def hardsigmoid(input, *, out=None):
 
 def hardsigmoid_(input):
     """hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardsigmoid_, input):
+    if state.active_modes and intercepts(hardsigmoid_, input):
         return call(hardsigmoid_, input)
     try:
         input_array = input._mt_array
@@ -1479,7 +1479,7 @@ def hardsigmoid_(input):
 
 def hardsigmoid_out(input, *, out):
     """hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardsigmoid_out, input, out):
+    if state.active_modes and intercepts(hardsigmoid_out, input, out):
         return call(hardsigmoid_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1495,7 +1495,7 @@ def hardsigmoid_out(input, *, out):
 
 def hardsigmoid_backward(grad_output, input, *, out=None):
     """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(hardsigmoid_backward, grad_output, input):
+    if state.active_modes and intercepts(hardsigmoid_backward, grad_output, input):
         return call(hardsigmoid_backward, grad_output, input, out=out)
     if out is not None:
         return hardsigmoid_backward_out(grad_output, input, out=out)
@@ -1514,7 +1514,7 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.op = "aten::hardsigmoid_backward"
         kind = grad_output._mt_kind
-        if kind and kind is input._mt_kind and not state.interceptors:
+        if kind and kind is input._mt_kind and not state.active_modes:
             try:
                 array = _hardsigmoid_backward_kernels.direct(grad_output_array, input_array)
             except FAST_PATH_FAILED:
@@ -1541,7 +1541,7 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
 
 def hardsigmoid_backward_out(grad_output, input, *, out):
     """hardsigmoid_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hardsigmoid_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(hardsigmoid_backward_out, grad_output, input, out):
         return call(hardsigmoid_backward_out, grad_output, input, out=out)
     try:
         grad_output_array = grad_output._mt_array
@@ -1562,7 +1562,7 @@ def glu(input, dim=-1, *, out=None, axis=None):
     """glu(Tensor self, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(glu, input):
+    if state.active_modes and intercepts(glu, input):
         return call(glu, input, dim, out=out)
     if out is not None:
         return glu_out(input, dim, out=out)
@@ -1575,7 +1575,7 @@ def glu(input, dim=-1, *, out=None, axis=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.GluBackward0()
@@ -1592,7 +1592,7 @@ def glu(input, dim=-1, *, out=None, axis=None):
 
 def glu_out(input, dim=-1, *, out):
     """glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(glu_out, input, out):
+    if state.active_modes and intercepts(glu_out, input, out):
         return call(glu_out, input, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1612,7 +1612,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(glu_backward, grad_output, input):
+    if state.active_modes and intercepts(glu_backward, grad_output, input):
         return call(glu_backward, grad_output, input, dim)
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor)):
@@ -1623,7 +1623,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
         if (
             (grad_output._mt_edge is not None or input._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(grad_output, input))
+            and not (state.active_modes and looks_inside(grad_output, input))
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
@@ -1642,7 +1642,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
 
 def log_sigmoid_forward(input):
     """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
-    if state.interceptors and intercepts(log_sigmoid_forward, input):
+    if state.active_modes and intercepts(log_sigmoid_forward, input):
         return call(log_sigmoid_forward, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(log_sigmoid_forward, input)
@@ -1650,7 +1650,7 @@ def log_sigmoid_forward(input):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.LogSigmoidBackward0()
@@ -1666,7 +1666,7 @@ def log_sigmoid_forward(input):
 
 def log_sigmoid_backward(grad_output, input, buffer):
     """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
-    if state.interceptors and intercepts(log_sigmoid_backward, grad_output, input, buffer):
+    if state.active_modes and intercepts(log_sigmoid_backward, grad_output, input, buffer):
         return call(log_sigmoid_backward, grad_output, input, buffer)
     try:
         grad_output_array = grad_output._mt_array
@@ -1698,7 +1698,7 @@ def log_sigmoid_backward(grad_output, input, buffer):
 
 def log_sigmoid(input, *, out=None):
     """log_sigmoid(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(log_sigmoid, input):
+    if state.active_modes and intercepts(log_sigmoid, input):
         return call(log_sigmoid, input, out=out)
     if out is not None:
         return log_sigmoid_out(input, out=out)
@@ -1709,7 +1709,7 @@ def log_sigmoid(input, *, out=None):
 
 def log_sigmoid_out(input, *, out):
     """log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log_sigmoid_out, input, out):
+    if state.active_modes and intercepts(log_sigmoid_out, input, out):
         return call(log_sigmoid_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(log_sigmoid_out, input, out=out)
@@ -1720,7 +1720,7 @@ def log_sigmoid_out(input, *, out):
 
 def gelu(input, *, approximate="none", out=None):
     """gelu(Tensor self, *, str approximate='none') -> Tensor"""
-    if state.interceptors and intercepts(gelu, input):
+    if state.active_modes and intercepts(gelu, input):
         return call(gelu, input, approximate=approximate, out=out)
     if out is not None:
         return gelu_out(input, approximate=approximate, out=out)
@@ -1744,7 +1744,7 @@ def gelu(input, *, approximate="none", out=None):
 
 def gelu_(input, *, approximate="none"):
     """gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)"""
-    if state.interceptors and intercepts(gelu_, input):
+    if state.active_modes and intercepts(gelu_, input):
         return call(gelu_, input, approximate=approximate)
     try:
         if type(approximate) is not str:
@@ -1770,7 +1770,7 @@ def gelu_(input, *, approximate="none"):
 
 def gelu_out(input, *, approximate="none", out):
     """gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gelu_out, input, out):
+    if state.active_modes and intercepts(gelu_out, input, out):
         return call(gelu_out, input, approximate=approximate, out=out)
     try:
         if type(approximate) is not str:
@@ -1788,7 +1788,7 @@ def gelu_out(input, *, approximate="none", out):
 
 def gelu_backward(grad_output, input, *, approximate="none", out=None):
     """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"""
-    if state.interceptors and intercepts(gelu_backward, grad_output, input):
+    if state.active_modes and intercepts(gelu_backward, grad_output, input):
         return call(gelu_backward, grad_output, input, approximate=approximate, out=out)
     if out is not None:
         return gelu_backward_out(grad_output, input, approximate=approximate, out=out)
@@ -1821,7 +1821,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
 
 def gelu_backward_out(grad_output, input, *, approximate="none", out):
     """gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gelu_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(gelu_backward_out, grad_output, input, out):
         return call(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     try:
         if type(approximate) is not str:
@@ -1843,7 +1843,7 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
 
 def silu(input, *, out=None):
     """silu(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(silu, input):
+    if state.active_modes and intercepts(silu, input):
         return call(silu, input, out=out)
     if out is not None:
         return silu_out(input, out=out)
@@ -1867,7 +1867,7 @@ def silu(input, *, out=None):
 
 def silu_(input):
     """silu_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(silu_, input):
+    if state.active_modes and intercepts(silu_, input):
         return call(silu_, input)
     try:
         input_array = input._mt_array
@@ -1890,7 +1890,7 @@ def silu_(input):
 
 def silu_out(input, *, out):
     """silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(silu_out, input, out):
+    if state.active_modes and intercepts(silu_out, input, out):
         return call(silu_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1906,7 +1906,7 @@ def silu_out(input, *, out):
 
 def silu_backward(grad_output, input, *, out=None):
     """silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(silu_backward, grad_output, input):
+    if state.active_modes and intercepts(silu_backward, grad_output, input):
         return call(silu_backward, grad_output, input, out=out)
     if out is not None:
         return silu_backward_out(grad_output, input, out=out)
@@ -1925,7 +1925,7 @@ def silu_backward(grad_output, input, *, out=None):
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.kept = (save(grad_output) if input_edge else None, save(input))
         kind = grad_output._mt_kind
-        if kind and kind is input._mt_kind and not state.interceptors:
+        if kind and kind is input._mt_kind and not state.active_modes:
             try:
                 array = _silu_backward_kernels.direct(grad_output_array, input_array)
             except FAST_PATH_FAILED:
@@ -1950,7 +1950,7 @@ def silu_backward(grad_output, input, *, out=None):
 
 def silu_backward_out(grad_output, input, *, out):
     """silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(silu_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(silu_backward_out, grad_output, input, out):
         return call(silu_backward_out, grad_output, input, out=out)
     try:
         grad_output_array = grad_output._mt_array
@@ -1969,7 +1969,7 @@ def silu_backward_out(grad_output, input, *, out):
 
 def softplus(input, beta=1, threshold=20, *, out=None):
     """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
-    if state.interceptors and intercepts(softplus, input):
+    if state.active_modes and intercepts(softplus, input):
         return call(softplus, input, beta, threshold, out=out)
     if out is not None:
         return softplus_out(input, beta, threshold, out=out)
@@ -1995,7 +1995,7 @@ def softplus(input, beta=1, threshold=20, *, out=None):
 
 def softplus_out(input, beta=1, threshold=20, *, out):
     """softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(softplus_out, input, out):
+    if state.active_modes and intercepts(softplus_out, input, out):
         return call(softplus_out, input, beta, threshold, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -2015,7 +2015,7 @@ def softplus_out(input, beta=1, threshold=20, *, out):
 
 def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
-    if state.interceptors and intercepts(softplus_backward, grad_output, input):
+    if state.active_modes and intercepts(softplus_backward, grad_output, input):
         return call(softplus_backward, grad_output, input, beta, threshold, out=out)
     if out is not None:
         return softplus_backward_out(grad_output, input, beta, threshold, out=out)
@@ -2048,7 +2048,7 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
 
 def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     """softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(softplus_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(softplus_backward_out, grad_output, input, out):
         return call(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:

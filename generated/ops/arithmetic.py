@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The arithmetic ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -73,7 +73,7 @@ def add(input, other, *more, alpha=1, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(add, (add,), (input, other, *more), {"alpha": alpha, "out": out})
-    if state.interceptors and intercepts(add, input, other):
+    if state.active_modes and intercepts(add, input, other):
         return call(add, input, other, alpha=alpha, out=out)
     if out is not None:
         return add_out(input, other, alpha=alpha, out=out)
@@ -96,7 +96,7 @@ def add(input, other, *more, alpha=1, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+        if kind and kind is other._mt_kind and not state.active_modes and alpha == 1 and alpha is not True:
             try:
                 array = _add_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -121,7 +121,7 @@ def add(input, other, *more, alpha=1, out=None):
 
 def add_operator(input, other, alpha=1, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(add, input, other):
+    if state.active_modes and intercepts(add, input, other):
         return call(add, input, other, alpha=alpha, out=out)
     if out is not None:
         return add_out(input, other, alpha=alpha, out=out)
@@ -144,7 +144,7 @@ def add_operator(input, other, alpha=1, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+        if kind and kind is other._mt_kind and not state.active_modes and alpha == 1 and alpha is not True:
             try:
                 array = _add_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -171,7 +171,7 @@ def add_(input, other, *more, alpha=1):
     """add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(add_, (add_,), (input, other, *more), {"alpha": alpha})
-    if state.interceptors and intercepts(add_, input, other):
+    if state.active_modes and intercepts(add_, input, other):
         return call(add_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
@@ -203,7 +203,7 @@ def add_(input, other, *more, alpha=1):
 
 def add__operator(input, other, alpha=1):
     """add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(add_, input, other):
+    if state.active_modes and intercepts(add_, input, other):
         return call(add_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
@@ -235,7 +235,7 @@ def add__operator(input, other, alpha=1):
 
 def add_out(input, other, *, alpha=1, out):
     """add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(add_out, input, other, out):
+    if state.active_modes and intercepts(add_out, input, other, out):
         return call(add_out, input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
@@ -256,7 +256,7 @@ def add_out(input, other, *, alpha=1, out):
 
 def add_Scalar(input, other, alpha=1):
     """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(add_Scalar, input):
+    if state.active_modes and intercepts(add_Scalar, input):
         return call(add_Scalar, input, other, alpha)
     try:
         if type(other) is not int and type(other) is not float:
@@ -277,7 +277,7 @@ def add_Scalar(input, other, alpha=1):
 
 def add__Scalar(input, other, alpha=1):
     """add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(add__Scalar, input):
+    if state.active_modes and intercepts(add__Scalar, input):
         return call(add__Scalar, input, other, alpha)
     try:
         if type(other) is not int and type(other) is not float:
@@ -305,7 +305,7 @@ def sub(input, other, *more, alpha=1, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(sub, (sub,), (input, other, *more), {"alpha": alpha, "out": out})
-    if state.interceptors and intercepts(sub, input, other):
+    if state.active_modes and intercepts(sub, input, other):
         return call(sub, input, other, alpha=alpha, out=out)
     if out is not None:
         return sub_out(input, other, alpha=alpha, out=out)
@@ -328,7 +328,7 @@ def sub(input, other, *more, alpha=1, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+        if kind and kind is other._mt_kind and not state.active_modes and alpha == 1 and alpha is not True:
             try:
                 array = _sub_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -353,7 +353,7 @@ def sub(input, other, *more, alpha=1, out=None):
 
 def sub_operator(input, other, alpha=1, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(sub, input, other):
+    if state.active_modes and intercepts(sub, input, other):
         return call(sub, input, other, alpha=alpha, out=out)
     if out is not None:
         return sub_out(input, other, alpha=alpha, out=out)
@@ -376,7 +376,7 @@ def sub_operator(input, other, alpha=1, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+        if kind and kind is other._mt_kind and not state.active_modes and alpha == 1 and alpha is not True:
             try:
                 array = _sub_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -403,7 +403,7 @@ def sub_(input, other, *more, alpha=1):
     """sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(sub_, (sub_,), (input, other, *more), {"alpha": alpha})
-    if state.interceptors and intercepts(sub_, input, other):
+    if state.active_modes and intercepts(sub_, input, other):
         return call(sub_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
@@ -435,7 +435,7 @@ def sub_(input, other, *more, alpha=1):
 
 def sub__operator(input, other, alpha=1):
     """sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sub_, input, other):
+    if state.active_modes and intercepts(sub_, input, other):
         return call(sub_, input, other, alpha=alpha)
     try:
         if type(other) is not Tensor:
@@ -467,7 +467,7 @@ def sub__operator(input, other, alpha=1):
 
 def sub_out(input, other, *, alpha=1, out):
     """sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sub_out, input, other, out):
+    if state.active_modes and intercepts(sub_out, input, other, out):
         return call(sub_out, input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
@@ -488,7 +488,7 @@ def sub_out(input, other, *, alpha=1, out):
 
 def sub_Scalar(input, other, alpha=1):
     """sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(sub_Scalar, input):
+    if state.active_modes and intercepts(sub_Scalar, input):
         return call(sub_Scalar, input, other, alpha)
     try:
         if type(other) is not int and type(other) is not float:
@@ -509,7 +509,7 @@ def sub_Scalar(input, other, alpha=1):
 
 def sub__Scalar(input, other, alpha=1):
     """sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sub__Scalar, input):
+    if state.active_modes and intercepts(sub__Scalar, input):
         return call(sub__Scalar, input, other, alpha)
     try:
         if type(other) is not int and type(other) is not float:
@@ -535,7 +535,7 @@ def sub__Scalar(input, other, alpha=1):
 
 def rsub_Tensor(input, other, *, alpha=1):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(rsub_Tensor, input, other):
+    if state.active_modes and intercepts(rsub_Tensor, input, other):
         return call(rsub_Tensor, input, other, alpha=alpha)
     try:
         if type(alpha) is not int and type(alpha) is not float:
@@ -560,7 +560,7 @@ def rsub_Tensor(input, other, *, alpha=1):
 
 def rsub_Scalar(input, other, alpha=1):
     """rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(rsub_Scalar, input):
+    if state.active_modes and intercepts(rsub_Scalar, input):
         return call(rsub_Scalar, input, other, alpha)
     try:
         if type(other) is not int and type(other) is not float:
@@ -595,7 +595,7 @@ def rsub(input, other, alpha=1):
 
 def mul(input, other, *, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(mul, input, other):
+    if state.active_modes and intercepts(mul, input, other):
         return call(mul, input, other, out=out)
     if out is not None:
         return mul_out(input, other, out=out)
@@ -616,7 +616,7 @@ def mul(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _mul_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -641,7 +641,7 @@ def mul(input, other, *, out=None):
 
 def mul_operator(input, other, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(mul, input, other):
+    if state.active_modes and intercepts(mul, input, other):
         return call(mul, input, other, out=out)
     if out is not None:
         return mul_out(input, other, out=out)
@@ -662,7 +662,7 @@ def mul_operator(input, other, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _mul_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -687,7 +687,7 @@ def mul_operator(input, other, out=None):
 
 def mul_(input, other):
     """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mul_, input, other):
+    if state.active_modes and intercepts(mul_, input, other):
         return call(mul_, input, other)
     try:
         if type(other) is not Tensor:
@@ -717,7 +717,7 @@ def mul_(input, other):
 
 def mul_out(input, other, *, out):
     """mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mul_out, input, other, out):
+    if state.active_modes and intercepts(mul_out, input, other, out):
         return call(mul_out, input, other, out=out)
     try:
         if type(other) is not Tensor:
@@ -736,7 +736,7 @@ def mul_out(input, other, *, out):
 
 def mul_Scalar(input, other):
     """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(mul_Scalar, input):
+    if state.active_modes and intercepts(mul_Scalar, input):
         return call(mul_Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -756,7 +756,7 @@ def mul_Scalar(input, other):
 
 def mul__Scalar(input, other):
     """mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mul__Scalar, input):
+    if state.active_modes and intercepts(mul__Scalar, input):
         return call(mul__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -781,7 +781,7 @@ def mul__Scalar(input, other):
 
 def div_Tensor(input, other, *, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(div_Tensor, input, other):
+    if state.active_modes and intercepts(div_Tensor, input, other):
         return call(div_Tensor, input, other, out=out)
     if out is not None:
         return div_Tensor_out(input, other, out=out)
@@ -802,7 +802,7 @@ def div_Tensor(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _div_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -827,7 +827,7 @@ def div_Tensor(input, other, *, out=None):
 
 def div_Tensor_operator(input, other, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(div_Tensor, input, other):
+    if state.active_modes and intercepts(div_Tensor, input, other):
         return call(div_Tensor, input, other, out=out)
     if out is not None:
         return div_Tensor_out(input, other, out=out)
@@ -848,7 +848,7 @@ def div_Tensor_operator(input, other, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _div_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -873,7 +873,7 @@ def div_Tensor_operator(input, other, out=None):
 
 def div__Tensor(input, other):
     """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(div__Tensor, input, other):
+    if state.active_modes and intercepts(div__Tensor, input, other):
         return call(div__Tensor, input, other)
     try:
         if type(other) is not Tensor:
@@ -903,7 +903,7 @@ def div__Tensor(input, other):
 
 def div_Tensor_out(input, other, *, out):
     """div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(div_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(div_Tensor_out, input, other, out):
         return call(div_Tensor_out, input, other, out=out)
     try:
         if type(other) is not Tensor:
@@ -922,7 +922,7 @@ def div_Tensor_out(input, other, *, out):
 
 def div_Tensor_mode(input, other, *, rounding_mode, out=None):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    if state.interceptors and intercepts(div_Tensor_mode, input, other):
+    if state.active_modes and intercepts(div_Tensor_mode, input, other):
         return call(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     if out is not None:
         return div_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
@@ -963,7 +963,7 @@ def div(input, other, *, out=None, rounding_mode=...):
 
 def div__Tensor_mode(input, other, *, rounding_mode):
     """div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"""
-    if state.interceptors and intercepts(div__Tensor_mode, input, other):
+    if state.active_modes and intercepts(div__Tensor_mode, input, other):
         return call(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
     try:
         if type(other) is not Tensor:
@@ -1007,7 +1007,7 @@ def div_(input, other, *, rounding_mode=...):
 
 def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     """div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(div_Tensor_mode_out, input, other, out):
+    if state.active_modes and intercepts(div_Tensor_mode_out, input, other, out):
         return call(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     try:
         if type(other) is not Tensor:
@@ -1030,7 +1030,7 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
 
 def div_Scalar(input, other):
     """div.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(div_Scalar, input):
+    if state.active_modes and intercepts(div_Scalar, input):
         return call(div_Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1050,7 +1050,7 @@ def div_Scalar(input, other):
 
 def div__Scalar(input, other):
     """div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(div__Scalar, input):
+    if state.active_modes and intercepts(div__Scalar, input):
         return call(div__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1075,7 +1075,7 @@ def div__Scalar(input, other):
 
 def div_Scalar_mode(input, other, *, rounding_mode):
     """div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
-    if state.interceptors and intercepts(div_Scalar_mode, input):
+    if state.active_modes and intercepts(div_Scalar_mode, input):
         return call(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
@@ -1091,7 +1091,7 @@ def div_Scalar_mode(input, other, *, rounding_mode):
 
 def div__Scalar_mode(input, other, *, rounding_mode):
     """div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
-    if state.interceptors and intercepts(div__Scalar_mode, input):
+    if state.active_modes and intercepts(div__Scalar_mode, input):
         return call(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
@@ -1107,7 +1107,7 @@ def div__Scalar_mode(input, other, *, rounding_mode):
 
 def floor_divide(input, other, *, out=None):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(floor_divide, input, other):
+    if state.active_modes and intercepts(floor_divide, input, other):
         return call(floor_divide, input, other, out=out)
     if out is not None:
         return floor_divide_out(input, other, out=out)
@@ -1128,7 +1128,7 @@ def floor_divide(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.op = "aten::floor_divide"
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _floor_divide_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1153,7 +1153,7 @@ def floor_divide(input, other, *, out=None):
 
 def floor_divide_operator(input, other, out=None):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(floor_divide, input, other):
+    if state.active_modes and intercepts(floor_divide, input, other):
         return call(floor_divide, input, other, out=out)
     if out is not None:
         return floor_divide_out(input, other, out=out)
@@ -1174,7 +1174,7 @@ def floor_divide_operator(input, other, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.op = "aten::floor_divide"
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _floor_divide_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1199,7 +1199,7 @@ def floor_divide_operator(input, other, out=None):
 
 def floor_divide_(input, other):
     """floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(floor_divide_, input, other):
+    if state.active_modes and intercepts(floor_divide_, input, other):
         return call(floor_divide_, input, other)
     try:
         if type(other) is not Tensor:
@@ -1229,7 +1229,7 @@ def floor_divide_(input, other):
 
 def floor_divide_out(input, other, *, out):
     """floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(floor_divide_out, input, other, out):
+    if state.active_modes and intercepts(floor_divide_out, input, other, out):
         return call(floor_divide_out, input, other, out=out)
     try:
         if type(other) is not Tensor:
@@ -1248,7 +1248,7 @@ def floor_divide_out(input, other, *, out):
 
 def floor_divide_Scalar(input, other):
     """floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(floor_divide_Scalar, input):
+    if state.active_modes and intercepts(floor_divide_Scalar, input):
         return call(floor_divide_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -1262,7 +1262,7 @@ def floor_divide_Scalar(input, other):
 
 def floor_divide__Scalar(input, other):
     """floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(floor_divide__Scalar, input):
+    if state.active_modes and intercepts(floor_divide__Scalar, input):
         return call(floor_divide__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -1276,7 +1276,7 @@ def floor_divide__Scalar(input, other):
 
 def remainder_Tensor(input, other, *, out=None):
     """remainder.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(remainder_Tensor, input, other):
+    if state.active_modes and intercepts(remainder_Tensor, input, other):
         return call(remainder_Tensor, input, other, out=out)
     if out is not None:
         return remainder_Tensor_out(input, other, out=out)
@@ -1295,7 +1295,7 @@ def remainder_Tensor(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _remainder_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1320,7 +1320,7 @@ def remainder_Tensor(input, other, *, out=None):
 
 def remainder__Tensor(input, other):
     """remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(remainder__Tensor, input, other):
+    if state.active_modes and intercepts(remainder__Tensor, input, other):
         return call(remainder__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1348,7 +1348,7 @@ def remainder__Tensor(input, other):
 
 def remainder_Tensor_out(input, other, *, out):
     """remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(remainder_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(remainder_Tensor_out, input, other, out):
         return call(remainder_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1365,7 +1365,7 @@ def remainder_Tensor_out(input, other, *, out):
 
 def remainder_Scalar(input, other, *, out=None):
     """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(remainder_Scalar, input):
+    if state.active_modes and intercepts(remainder_Scalar, input):
         return call(remainder_Scalar, input, other, out=out)
     if out is not None:
         return remainder_Scalar_out(input, other, out=out)
@@ -1386,7 +1386,7 @@ def remainder_Scalar(input, other, *, out=None):
 
 def remainder__Scalar(input, other):
     """remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(remainder__Scalar, input):
+    if state.active_modes and intercepts(remainder__Scalar, input):
         return call(remainder__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1422,7 +1422,7 @@ def remainder_(input, other):
 
 def remainder_Scalar_out(input, other, *, out):
     """remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(remainder_Scalar_out, input, out):
+    if state.active_modes and intercepts(remainder_Scalar_out, input, out):
         return call(remainder_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1440,7 +1440,7 @@ def remainder_Scalar_out(input, other, *, out):
 
 def remainder_Scalar_Tensor(input, other):
     """remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(remainder_Scalar_Tensor, other):
+    if state.active_modes and intercepts(remainder_Scalar_Tensor, other):
         return call(remainder_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -1451,7 +1451,7 @@ def remainder_Scalar_Tensor(input, other):
         if (
             (edge := other._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(other))
+            and not (state.active_modes and looks_inside(other))
         ):
             if (edge := edge or edge_of(other)) is not None:
                 node = RefusingNode()
@@ -1503,7 +1503,7 @@ def remainder_operator(input, other, out=None):
 
 def fmod_Tensor(input, other, *, out=None):
     """fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(fmod_Tensor, input, other):
+    if state.active_modes and intercepts(fmod_Tensor, input, other):
         return call(fmod_Tensor, input, other, out=out)
     if out is not None:
         return fmod_Tensor_out(input, other, out=out)
@@ -1522,7 +1522,7 @@ def fmod_Tensor(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _fmod_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1547,7 +1547,7 @@ def fmod_Tensor(input, other, *, out=None):
 
 def fmod__Tensor(input, other):
     """fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fmod__Tensor, input, other):
+    if state.active_modes and intercepts(fmod__Tensor, input, other):
         return call(fmod__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1575,7 +1575,7 @@ def fmod__Tensor(input, other):
 
 def fmod_Tensor_out(input, other, *, out):
     """fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fmod_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(fmod_Tensor_out, input, other, out):
         return call(fmod_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1592,7 +1592,7 @@ def fmod_Tensor_out(input, other, *, out):
 
 def fmod_Scalar(input, other, *, out=None):
     """fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(fmod_Scalar, input):
+    if state.active_modes and intercepts(fmod_Scalar, input):
         return call(fmod_Scalar, input, other, out=out)
     if out is not None:
         return fmod_Scalar_out(input, other, out=out)
@@ -1625,7 +1625,7 @@ def fmod(input, other, *, out=None):
 
 def fmod__Scalar(input, other):
     """fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fmod__Scalar, input):
+    if state.active_modes and intercepts(fmod__Scalar, input):
         return call(fmod__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1661,7 +1661,7 @@ def fmod_(input, other):
 
 def fmod_Scalar_out(input, other, *, out):
     """fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fmod_Scalar_out, input, out):
+    if state.active_modes and intercepts(fmod_Scalar_out, input, out):
         return call(fmod_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1679,7 +1679,7 @@ def fmod_Scalar_out(input, other, *, out):
 
 def pow_Tensor_Tensor(input, exponent, *, out=None):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
-    if state.interceptors and intercepts(pow_Tensor_Tensor, input, exponent):
+    if state.active_modes and intercepts(pow_Tensor_Tensor, input, exponent):
         return call(pow_Tensor_Tensor, input, exponent, out=out)
     if out is not None:
         return pow_Tensor_Tensor_out(input, exponent, out=out)
@@ -1708,7 +1708,7 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
 
 def pow__Tensor(input, exponent):
     """pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)"""
-    if state.interceptors and intercepts(pow__Tensor, input, exponent):
+    if state.active_modes and intercepts(pow__Tensor, input, exponent):
         return call(pow__Tensor, input, exponent)
     try:
         input_array = input._mt_array
@@ -1737,7 +1737,7 @@ def pow__Tensor(input, exponent):
 
 def pow_Tensor_Tensor_out(input, exponent, *, out):
     """pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(pow_Tensor_Tensor_out, input, exponent, out):
+    if state.active_modes and intercepts(pow_Tensor_Tensor_out, input, exponent, out):
         return call(pow_Tensor_Tensor_out, input, exponent, out=out)
     try:
         input_array = input._mt_array
@@ -1754,7 +1754,7 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
 
 def pow_Tensor_Scalar(input, exponent, *, out=None):
     """pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
-    if state.interceptors and intercepts(pow_Tensor_Scalar, input):
+    if state.active_modes and intercepts(pow_Tensor_Scalar, input):
         return call(pow_Tensor_Scalar, input, exponent, out=out)
     if out is not None:
         return pow_Tensor_Scalar_out(input, exponent, out=out)
@@ -1777,7 +1777,7 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
 
 def pow__Scalar(input, exponent):
     """pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"""
-    if state.interceptors and intercepts(pow__Scalar, input):
+    if state.active_modes and intercepts(pow__Scalar, input):
         return call(pow__Scalar, input, exponent)
     try:
         if type(exponent) is not int and type(exponent) is not float:
@@ -1815,7 +1815,7 @@ def pow_(input, exponent):
 
 def pow_Tensor_Scalar_out(input, exponent, *, out):
     """pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(pow_Tensor_Scalar_out, input, out):
+    if state.active_modes and intercepts(pow_Tensor_Scalar_out, input, out):
         return call(pow_Tensor_Scalar_out, input, exponent, out=out)
     try:
         if type(exponent) is not int and type(exponent) is not float:
@@ -1833,7 +1833,7 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
 
 def pow_Scalar(input, exponent, *, out=None):
     """pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if state.interceptors and intercepts(pow_Scalar, exponent):
+    if state.active_modes and intercepts(pow_Scalar, exponent):
         return call(pow_Scalar, input, exponent, out=out)
     if out is not None:
         return pow_Scalar_out(input, exponent, out=out)
@@ -1889,7 +1889,7 @@ def pow_operator(input, exponent, out=None):
 
 def pow_Scalar_out(input, exponent, *, out):
     """pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(pow_Scalar_out, exponent, out):
+    if state.active_modes and intercepts(pow_Scalar_out, exponent, out):
         return call(pow_Scalar_out, input, exponent, out=out)
     try:
         if type(input) is not int and type(input) is not float:
@@ -1907,7 +1907,7 @@ def pow_Scalar_out(input, exponent, *, out):
 
 def neg(input, *, out=None):
     """neg(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(neg, input):
+    if state.active_modes and intercepts(neg, input):
         return call(neg, input, out=out)
     if out is not None:
         return neg_out(input, out=out)
@@ -1927,7 +1927,7 @@ def neg(input, *, out=None):
 
 def neg_(input):
     """neg_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(neg_, input):
+    if state.active_modes and intercepts(neg_, input):
         return call(neg_, input)
     try:
         input_array = input._mt_array
@@ -1949,7 +1949,7 @@ def neg_(input):
 
 def neg_out(input, *, out):
     """neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(neg_out, input, out):
+    if state.active_modes and intercepts(neg_out, input, out):
         return call(neg_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1965,7 +1965,7 @@ def neg_out(input, *, out):
 
 def abs(input, *, out=None):
     """abs(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(abs, input):
+    if state.active_modes and intercepts(abs, input):
         return call(abs, input, out=out)
     if out is not None:
         return abs_out(input, out=out)
@@ -1985,7 +1985,7 @@ def abs(input, *, out=None):
 
 def abs_(input):
     """abs_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(abs_, input):
+    if state.active_modes and intercepts(abs_, input):
         return call(abs_, input)
     try:
         input_array = input._mt_array
@@ -2008,7 +2008,7 @@ def abs_(input):
 
 def abs_out(input, *, out):
     """abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(abs_out, input, out):
+    if state.active_modes and intercepts(abs_out, input, out):
         return call(abs_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2024,7 +2024,7 @@ def abs_out(input, *, out):
 
 def sgn(input, *, out=None):
     """sgn(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sgn, input):
+    if state.active_modes and intercepts(sgn, input):
         return call(sgn, input, out=out)
     if out is not None:
         return sgn_out(input, out=out)
@@ -2048,7 +2048,7 @@ def sgn(input, *, out=None):
 
 def sgn_(input):
     """sgn_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sgn_, input):
+    if state.active_modes and intercepts(sgn_, input):
         return call(sgn_, input)
     try:
         input_array = input._mt_array
@@ -2072,7 +2072,7 @@ def sgn_(input):
 
 def sgn_out(input, *, out):
     """sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sgn_out, input, out):
+    if state.active_modes and intercepts(sgn_out, input, out):
         return call(sgn_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2088,7 +2088,7 @@ def sgn_out(input, *, out):
 
 def sign(input, *, out=None):
     """sign(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sign, input):
+    if state.active_modes and intercepts(sign, input):
         return call(sign, input, out=out)
     if out is not None:
         return sign_out(input, out=out)
@@ -2108,7 +2108,7 @@ def sign(input, *, out=None):
 
 def sign_(input):
     """sign_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sign_, input):
+    if state.active_modes and intercepts(sign_, input):
         return call(sign_, input)
     try:
         input_array = input._mt_array
@@ -2130,7 +2130,7 @@ def sign_(input):
 
 def sign_out(input, *, out):
     """sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sign_out, input, out):
+    if state.active_modes and intercepts(sign_out, input, out):
         return call(sign_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2146,7 +2146,7 @@ def sign_out(input, *, out):
 
 def sqrt(input, *, out=None):
     """sqrt(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sqrt, input):
+    if state.active_modes and intercepts(sqrt, input):
         return call(sqrt, input, out=out)
     if out is not None:
         return sqrt_out(input, out=out)
@@ -2169,7 +2169,7 @@ def sqrt(input, *, out=None):
 
 def sqrt_(input):
     """sqrt_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sqrt_, input):
+    if state.active_modes and intercepts(sqrt_, input):
         return call(sqrt_, input)
     try:
         input_array = input._mt_array
@@ -2192,7 +2192,7 @@ def sqrt_(input):
 
 def sqrt_out(input, *, out):
     """sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sqrt_out, input, out):
+    if state.active_modes and intercepts(sqrt_out, input, out):
         return call(sqrt_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2208,7 +2208,7 @@ def sqrt_out(input, *, out):
 
 def rsqrt(input, *, out=None):
     """rsqrt(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(rsqrt, input):
+    if state.active_modes and intercepts(rsqrt, input):
         return call(rsqrt, input, out=out)
     if out is not None:
         return rsqrt_out(input, out=out)
@@ -2231,7 +2231,7 @@ def rsqrt(input, *, out=None):
 
 def rsqrt_(input):
     """rsqrt_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rsqrt_, input):
+    if state.active_modes and intercepts(rsqrt_, input):
         return call(rsqrt_, input)
     try:
         input_array = input._mt_array
@@ -2254,7 +2254,7 @@ def rsqrt_(input):
 
 def rsqrt_out(input, *, out):
     """rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rsqrt_out, input, out):
+    if state.active_modes and intercepts(rsqrt_out, input, out):
         return call(rsqrt_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2270,7 +2270,7 @@ def rsqrt_out(input, *, out):
 
 def reciprocal(input, *, out=None):
     """reciprocal(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(reciprocal, input):
+    if state.active_modes and intercepts(reciprocal, input):
         return call(reciprocal, input, out=out)
     if out is not None:
         return reciprocal_out(input, out=out)
@@ -2293,7 +2293,7 @@ def reciprocal(input, *, out=None):
 
 def reciprocal_(input):
     """reciprocal_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(reciprocal_, input):
+    if state.active_modes and intercepts(reciprocal_, input):
         return call(reciprocal_, input)
     try:
         input_array = input._mt_array
@@ -2316,7 +2316,7 @@ def reciprocal_(input):
 
 def reciprocal_out(input, *, out):
     """reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(reciprocal_out, input, out):
+    if state.active_modes and intercepts(reciprocal_out, input, out):
         return call(reciprocal_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2332,7 +2332,7 @@ def reciprocal_out(input, *, out):
 
 def square(input, *, out=None):
     """square(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(square, input):
+    if state.active_modes and intercepts(square, input):
         return call(square, input, out=out)
     if out is not None:
         return square_out(input, out=out)
@@ -2343,7 +2343,7 @@ def square(input, *, out=None):
 
 def square_(input):
     """square_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(square_, input):
+    if state.active_modes and intercepts(square_, input):
         return call(square_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(square_, input)
@@ -2352,7 +2352,7 @@ def square_(input):
 
 def square_out(input, *, out):
     """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(square_out, input, out):
+    if state.active_modes and intercepts(square_out, input, out):
         return call(square_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(square_out, input, out=out)
@@ -2363,7 +2363,7 @@ def square_out(input, *, out):
 
 def gcd(input, other, *, out=None):
     """gcd(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(gcd, input, other):
+    if state.active_modes and intercepts(gcd, input, other):
         return call(gcd, input, other, out=out)
     if out is not None:
         return gcd_out(input, other, out=out)
@@ -2371,7 +2371,7 @@ def gcd(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _gcd_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -2390,7 +2390,7 @@ def gcd(input, other, *, out=None):
 
 def gcd_(input, other):
     """gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gcd_, input, other):
+    if state.active_modes and intercepts(gcd_, input, other):
         return call(gcd_, input, other)
     try:
         input_array = input._mt_array
@@ -2410,7 +2410,7 @@ def gcd_(input, other):
 
 def gcd_out(input, other, *, out):
     """gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gcd_out, input, other, out):
+    if state.active_modes and intercepts(gcd_out, input, other, out):
         return call(gcd_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2429,7 +2429,7 @@ def gcd_out(input, other, *, out):
 
 def lcm(input, other, *, out=None):
     """lcm(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(lcm, input, other):
+    if state.active_modes and intercepts(lcm, input, other):
         return call(lcm, input, other, out=out)
     if out is not None:
         return lcm_out(input, other, out=out)
@@ -2437,7 +2437,7 @@ def lcm(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _lcm_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -2456,7 +2456,7 @@ def lcm(input, other, *, out=None):
 
 def lcm_(input, other):
     """lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lcm_, input, other):
+    if state.active_modes and intercepts(lcm_, input, other):
         return call(lcm_, input, other)
     try:
         input_array = input._mt_array
@@ -2476,7 +2476,7 @@ def lcm_(input, other):
 
 def lcm_out(input, other, *, out):
     """lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lcm_out, input, other, out):
+    if state.active_modes and intercepts(lcm_out, input, other, out):
         return call(lcm_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2495,7 +2495,7 @@ def lcm_out(input, other, *, out):
 
 def lerp_Scalar(input, end, weight, *, out=None):
     """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
-    if state.interceptors and intercepts(lerp_Scalar, input, end):
+    if state.active_modes and intercepts(lerp_Scalar, input, end):
         return call(lerp_Scalar, input, end, weight, out=out)
     if out is not None:
         return lerp_Scalar_out(input, end, weight, out=out)
@@ -2520,7 +2520,7 @@ def lerp_Scalar(input, end, weight, *, out=None):
 
 def lerp__Scalar(input, end, weight):
     """lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lerp__Scalar, input, end):
+    if state.active_modes and intercepts(lerp__Scalar, input, end):
         return call(lerp__Scalar, input, end, weight)
     try:
         if type(weight) is not int and type(weight) is not float:
@@ -2548,7 +2548,7 @@ def lerp__Scalar(input, end, weight):
 
 def lerp_Scalar_out(input, end, weight, *, out):
     """lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lerp_Scalar_out, input, end, out):
+    if state.active_modes and intercepts(lerp_Scalar_out, input, end, out):
         return call(lerp_Scalar_out, input, end, weight, out=out)
     try:
         if type(weight) is not int and type(weight) is not float:
@@ -2567,7 +2567,7 @@ def lerp_Scalar_out(input, end, weight, *, out):
 
 def lerp_Tensor(input, end, weight, *, out=None):
     """lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"""
-    if state.interceptors and intercepts(lerp_Tensor, input, end, weight):
+    if state.active_modes and intercepts(lerp_Tensor, input, end, weight):
         return call(lerp_Tensor, input, end, weight, out=out)
     if out is not None:
         return lerp_Tensor_out(input, end, weight, out=out)
@@ -2610,7 +2610,7 @@ def lerp(input, end, weight, *, out=None):
 
 def lerp__Tensor(input, end, weight):
     """lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lerp__Tensor, input, end, weight):
+    if state.active_modes and intercepts(lerp__Tensor, input, end, weight):
         return call(lerp__Tensor, input, end, weight)
     try:
         input_array = input._mt_array
@@ -2656,7 +2656,7 @@ def lerp_(input, end, weight):
 
 def lerp_Tensor_out(input, end, weight, *, out):
     """lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lerp_Tensor_out, input, end, weight, out):
+    if state.active_modes and intercepts(lerp_Tensor_out, input, end, weight, out):
         return call(lerp_Tensor_out, input, end, weight, out=out)
     try:
         input_array = input._mt_array
@@ -2681,7 +2681,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
     if more:
         return old_call(addcmul, (addcmul,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
-    if state.interceptors and intercepts(addcmul, input, tensor1, tensor2):
+    if state.active_modes and intercepts(addcmul, input, tensor1, tensor2):
         return call(addcmul, input, tensor1, tensor2, value=value, out=out)
     if out is not None:
         return addcmul_out(input, tensor1, tensor2, value=value, out=out)
@@ -2713,7 +2713,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
     """addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"""
     if more:
         return old_call(addcmul_, (addcmul_,), (input, tensor1, tensor2, *more), {"value": value})
-    if state.interceptors and intercepts(addcmul_, input, tensor1, tensor2):
+    if state.active_modes and intercepts(addcmul_, input, tensor1, tensor2):
         return call(addcmul_, input, tensor1, tensor2, value=value)
     try:
         if type(value) is not int and type(value) is not float:
@@ -2746,7 +2746,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
 
 def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     """addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addcmul_out, input, tensor1, tensor2, out):
+    if state.active_modes and intercepts(addcmul_out, input, tensor1, tensor2, out):
         return call(addcmul_out, input, tensor1, tensor2, value=value, out=out)
     try:
         if type(value) is not int and type(value) is not float:
@@ -2775,7 +2775,7 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
     if more:
         return old_call(addcdiv, (addcdiv,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
-    if state.interceptors and intercepts(addcdiv, input, tensor1, tensor2):
+    if state.active_modes and intercepts(addcdiv, input, tensor1, tensor2):
         return call(addcdiv, input, tensor1, tensor2, value=value, out=out)
     if out is not None:
         return addcdiv_out(input, tensor1, tensor2, value=value, out=out)
@@ -2810,7 +2810,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
     """addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"""
     if more:
         return old_call(addcdiv_, (addcdiv_,), (input, tensor1, tensor2, *more), {"value": value})
-    if state.interceptors and intercepts(addcdiv_, input, tensor1, tensor2):
+    if state.active_modes and intercepts(addcdiv_, input, tensor1, tensor2):
         return call(addcdiv_, input, tensor1, tensor2, value=value)
     try:
         if type(value) is not int and type(value) is not float:
@@ -2846,7 +2846,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
 
 def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     """addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addcdiv_out, input, tensor1, tensor2, out):
+    if state.active_modes and intercepts(addcdiv_out, input, tensor1, tensor2, out):
         return call(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     try:
         if type(value) is not int and type(value) is not float:
@@ -2873,7 +2873,7 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
 
 def absolute(input, *, out=None):
     """absolute(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(absolute, input):
+    if state.active_modes and intercepts(absolute, input):
         return call(absolute, input, out=out)
     if out is not None:
         return absolute_out(input, out=out)
@@ -2884,7 +2884,7 @@ def absolute(input, *, out=None):
 
 def absolute_(input):
     """absolute_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(absolute_, input):
+    if state.active_modes and intercepts(absolute_, input):
         return call(absolute_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(absolute_, input)
@@ -2893,7 +2893,7 @@ def absolute_(input):
 
 def absolute_out(input, *, out):
     """absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(absolute_out, input, out):
+    if state.active_modes and intercepts(absolute_out, input, out):
         return call(absolute_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(absolute_out, input, out=out)
@@ -2904,7 +2904,7 @@ def absolute_out(input, *, out):
 
 def negative(input, *, out=None):
     """negative(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(negative, input):
+    if state.active_modes and intercepts(negative, input):
         return call(negative, input, out=out)
     if out is not None:
         return negative_out(input, out=out)
@@ -2915,7 +2915,7 @@ def negative(input, *, out=None):
 
 def negative_(input):
     """negative_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(negative_, input):
+    if state.active_modes and intercepts(negative_, input):
         return call(negative_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(negative_, input)
@@ -2924,7 +2924,7 @@ def negative_(input):
 
 def negative_out(input, *, out):
     """negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(negative_out, input, out):
+    if state.active_modes and intercepts(negative_out, input, out):
         return call(negative_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(negative_out, input, out=out)
@@ -2935,7 +2935,7 @@ def negative_out(input, *, out):
 
 def positive(input):
     """positive(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(positive, input):
+    if state.active_modes and intercepts(positive, input):
         return call(positive, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(positive, input)
@@ -2944,7 +2944,7 @@ def positive(input):
 
 def multiply(input, other, *, out=None):
     """multiply.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(multiply, input, other):
+    if state.active_modes and intercepts(multiply, input, other):
         return call(multiply, input, other, out=out)
     if out is not None:
         return multiply_out(input, other, out=out)
@@ -2960,7 +2960,7 @@ def multiply(input, other, *, out=None):
 
 def multiply_(input, other):
     """multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(multiply_, input, other):
+    if state.active_modes and intercepts(multiply_, input, other):
         return call(multiply_, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -2974,7 +2974,7 @@ def multiply_(input, other):
 
 def multiply_out(input, other, *, out):
     """multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(multiply_out, input, other, out):
+    if state.active_modes and intercepts(multiply_out, input, other, out):
         return call(multiply_out, input, other, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -2992,7 +2992,7 @@ def multiply_out(input, other, *, out):
 
 def multiply_Scalar(input, other):
     """multiply.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(multiply_Scalar, input):
+    if state.active_modes and intercepts(multiply_Scalar, input):
         return call(multiply_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3006,7 +3006,7 @@ def multiply_Scalar(input, other):
 
 def multiply__Scalar(input, other):
     """multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(multiply__Scalar, input):
+    if state.active_modes and intercepts(multiply__Scalar, input):
         return call(multiply__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3020,7 +3020,7 @@ def multiply__Scalar(input, other):
 
 def subtract(input, other, *, alpha=1, out=None):
     """subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(subtract, input, other):
+    if state.active_modes and intercepts(subtract, input, other):
         return call(subtract, input, other, alpha=alpha, out=out)
     if out is not None:
         return subtract_out(input, other, alpha=alpha, out=out)
@@ -3038,7 +3038,7 @@ def subtract(input, other, *, alpha=1, out=None):
 
 def subtract_(input, other, *, alpha=1):
     """subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(subtract_, input, other):
+    if state.active_modes and intercepts(subtract_, input, other):
         return call(subtract_, input, other, alpha=alpha)
     try:
         if not isinstance(input, Tensor):
@@ -3054,7 +3054,7 @@ def subtract_(input, other, *, alpha=1):
 
 def subtract_out(input, other, *, alpha=1, out):
     """subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(subtract_out, input, other, out):
+    if state.active_modes and intercepts(subtract_out, input, other, out):
         return call(subtract_out, input, other, alpha=alpha, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -3074,7 +3074,7 @@ def subtract_out(input, other, *, alpha=1, out):
 
 def subtract_Scalar(input, other, alpha=1):
     """subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(subtract_Scalar, input):
+    if state.active_modes and intercepts(subtract_Scalar, input):
         return call(subtract_Scalar, input, other, alpha)
     try:
         if not isinstance(input, Tensor):
@@ -3090,7 +3090,7 @@ def subtract_Scalar(input, other, alpha=1):
 
 def subtract__Scalar(input, other, alpha=1):
     """subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(subtract__Scalar, input):
+    if state.active_modes and intercepts(subtract__Scalar, input):
         return call(subtract__Scalar, input, other, alpha)
     try:
         if not isinstance(input, Tensor):
@@ -3106,7 +3106,7 @@ def subtract__Scalar(input, other, alpha=1):
 
 def divide_Tensor(input, other, *, out=None):
     """divide.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(divide_Tensor, input, other):
+    if state.active_modes and intercepts(divide_Tensor, input, other):
         return call(divide_Tensor, input, other, out=out)
     if out is not None:
         return divide_Tensor_out(input, other, out=out)
@@ -3122,7 +3122,7 @@ def divide_Tensor(input, other, *, out=None):
 
 def divide__Tensor(input, other):
     """divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(divide__Tensor, input, other):
+    if state.active_modes and intercepts(divide__Tensor, input, other):
         return call(divide__Tensor, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3136,7 +3136,7 @@ def divide__Tensor(input, other):
 
 def divide_Tensor_out(input, other, *, out):
     """divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(divide_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(divide_Tensor_out, input, other, out):
         return call(divide_Tensor_out, input, other, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -3154,7 +3154,7 @@ def divide_Tensor_out(input, other, *, out):
 
 def divide_Scalar(input, other):
     """divide.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(divide_Scalar, input):
+    if state.active_modes and intercepts(divide_Scalar, input):
         return call(divide_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3168,7 +3168,7 @@ def divide_Scalar(input, other):
 
 def divide__Scalar(input, other):
     """divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(divide__Scalar, input):
+    if state.active_modes and intercepts(divide__Scalar, input):
         return call(divide__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3182,7 +3182,7 @@ def divide__Scalar(input, other):
 
 def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
     """divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    if state.interceptors and intercepts(divide_Tensor_mode, input, other):
+    if state.active_modes and intercepts(divide_Tensor_mode, input, other):
         return call(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     if out is not None:
         return divide_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
@@ -3211,7 +3211,7 @@ def divide(input, other, *, out=None, rounding_mode=...):
 
 def divide__Tensor_mode(input, other, *, rounding_mode):
     """divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"""
-    if state.interceptors and intercepts(divide__Tensor_mode, input, other):
+    if state.active_modes and intercepts(divide__Tensor_mode, input, other):
         return call(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
@@ -3238,7 +3238,7 @@ def divide_(input, other, *, rounding_mode=...):
 
 def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
     """divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(divide_Tensor_mode_out, input, other, out):
+    if state.active_modes and intercepts(divide_Tensor_mode_out, input, other, out):
         return call(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -3258,7 +3258,7 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
 
 def divide_Scalar_mode(input, other, *, rounding_mode):
     """divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
-    if state.interceptors and intercepts(divide_Scalar_mode, input):
+    if state.active_modes and intercepts(divide_Scalar_mode, input):
         return call(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
@@ -3274,7 +3274,7 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
 
 def divide__Scalar_mode(input, other, *, rounding_mode):
     """divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
-    if state.interceptors and intercepts(divide__Scalar_mode, input):
+    if state.active_modes and intercepts(divide__Scalar_mode, input):
         return call(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
     try:
         if not isinstance(input, Tensor):
@@ -3290,7 +3290,7 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
 
 def true_divide(input, other, *, out=None):
     """true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(true_divide, input, other):
+    if state.active_modes and intercepts(true_divide, input, other):
         return call(true_divide, input, other, out=out)
     if out is not None:
         return true_divide_out(input, other, out=out)
@@ -3306,7 +3306,7 @@ def true_divide(input, other, *, out=None):
 
 def true_divide_(input, other):
     """true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(true_divide_, input, other):
+    if state.active_modes and intercepts(true_divide_, input, other):
         return call(true_divide_, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3320,7 +3320,7 @@ def true_divide_(input, other):
 
 def true_divide_out(input, other, *, out):
     """true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(true_divide_out, input, other, out):
+    if state.active_modes and intercepts(true_divide_out, input, other, out):
         return call(true_divide_out, input, other, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -3338,7 +3338,7 @@ def true_divide_out(input, other, *, out):
 
 def true_divide_Scalar(input, other):
     """true_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(true_divide_Scalar, input):
+    if state.active_modes and intercepts(true_divide_Scalar, input):
         return call(true_divide_Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3352,7 +3352,7 @@ def true_divide_Scalar(input, other):
 
 def true_divide__Scalar(input, other):
     """true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(true_divide__Scalar, input):
+    if state.active_modes and intercepts(true_divide__Scalar, input):
         return call(true_divide__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -3366,7 +3366,7 @@ def true_divide__Scalar(input, other):
 
 def float_power_Tensor_Tensor(input, exponent, *, out=None):
     """float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
-    if state.interceptors and intercepts(float_power_Tensor_Tensor, input, exponent):
+    if state.active_modes and intercepts(float_power_Tensor_Tensor, input, exponent):
         return call(float_power_Tensor_Tensor, input, exponent, out=out)
     if out is not None:
         return float_power_Tensor_Tensor_out(input, exponent, out=out)
@@ -3377,7 +3377,7 @@ def float_power_Tensor_Tensor(input, exponent, *, out=None):
 
 def float_power__Tensor(input, exponent):
     """float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)"""
-    if state.interceptors and intercepts(float_power__Tensor, input, exponent):
+    if state.active_modes and intercepts(float_power__Tensor, input, exponent):
         return call(float_power__Tensor, input, exponent)
     if not (isinstance(input, Tensor) and isinstance(exponent, Tensor)):
         return raise_bad_argument(float_power__Tensor, input, exponent)
@@ -3386,7 +3386,7 @@ def float_power__Tensor(input, exponent):
 
 def float_power_Tensor_Tensor_out(input, exponent, *, out):
     """float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(float_power_Tensor_Tensor_out, input, exponent, out):
+    if state.active_modes and intercepts(float_power_Tensor_Tensor_out, input, exponent, out):
         return call(float_power_Tensor_Tensor_out, input, exponent, out=out)
     if not (isinstance(input, Tensor) and isinstance(exponent, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
@@ -3397,7 +3397,7 @@ def float_power_Tensor_Tensor_out(input, exponent, *, out):
 
 def float_power_Scalar(input, exponent, *, out=None):
     """float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if state.interceptors and intercepts(float_power_Scalar, exponent):
+    if state.active_modes and intercepts(float_power_Scalar, exponent):
         return call(float_power_Scalar, input, exponent, out=out)
     if out is not None:
         return float_power_Scalar_out(input, exponent, out=out)
@@ -3413,7 +3413,7 @@ def float_power_Scalar(input, exponent, *, out=None):
 
 def float_power_Scalar_out(input, exponent, *, out):
     """float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(float_power_Scalar_out, exponent, out):
+    if state.active_modes and intercepts(float_power_Scalar_out, exponent, out):
         return call(float_power_Scalar_out, input, exponent, out=out)
     try:
         if not (isinstance(exponent, Tensor) and isinstance(out, Tensor)):
@@ -3429,7 +3429,7 @@ def float_power_Scalar_out(input, exponent, *, out):
 
 def float_power_Tensor_Scalar(input, exponent, *, out=None):
     """float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
-    if state.interceptors and intercepts(float_power_Tensor_Scalar, input):
+    if state.active_modes and intercepts(float_power_Tensor_Scalar, input):
         return call(float_power_Tensor_Scalar, input, exponent, out=out)
     if out is not None:
         return float_power_Tensor_Scalar_out(input, exponent, out=out)
@@ -3465,7 +3465,7 @@ def float_power(input, exponent, *, out=None):
 
 def float_power__Scalar(input, exponent):
     """float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"""
-    if state.interceptors and intercepts(float_power__Scalar, input):
+    if state.active_modes and intercepts(float_power__Scalar, input):
         return call(float_power__Scalar, input, exponent)
     try:
         if not isinstance(input, Tensor):
@@ -3491,7 +3491,7 @@ def float_power_(input, exponent):
 
 def float_power_Tensor_Scalar_out(input, exponent, *, out):
     """float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(float_power_Tensor_Scalar_out, input, out):
+    if state.active_modes and intercepts(float_power_Tensor_Scalar_out, input, out):
         return call(float_power_Tensor_Scalar_out, input, exponent, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):

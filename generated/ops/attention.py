@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The attention ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -32,7 +32,7 @@ def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
     """scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"""
-    if state.interceptors and intercepts(scaled_dot_product_attention, query, key, value, attn_mask):
+    if state.active_modes and intercepts(scaled_dot_product_attention, query, key, value, attn_mask):
         return call(
             scaled_dot_product_attention,
             query,
@@ -82,7 +82,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
     query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None
 ):
     """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
-    if state.interceptors and intercepts(_scaled_dot_product_flash_attention_for_cpu, query, key, value, attn_mask):
+    if state.active_modes and intercepts(_scaled_dot_product_flash_attention_for_cpu, query, key, value, attn_mask):
         return call(
             _scaled_dot_product_flash_attention_for_cpu,
             query,
@@ -146,7 +146,7 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
     grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None
 ):
     """_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _scaled_dot_product_flash_attention_for_cpu_backward, grad_out, query, key, value, out, logsumexp, attn_mask
     ):
         return call(

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The bitwise ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -41,7 +41,7 @@ _bitwise_right_shift_Tensor_Scalar_kernels = kernel_table("bitwise_right_shift.T
 
 def logical_not(input, *, out=None):
     """logical_not(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(logical_not, input):
+    if state.active_modes and intercepts(logical_not, input):
         return call(logical_not, input, out=out)
     if out is not None:
         return logical_not_out(input, out=out)
@@ -54,7 +54,7 @@ def logical_not(input, *, out=None):
 
 def logical_not_(input):
     """logical_not_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_not_, input):
+    if state.active_modes and intercepts(logical_not_, input):
         return call(logical_not_, input)
     try:
         input_array = input._mt_array
@@ -67,7 +67,7 @@ def logical_not_(input):
 
 def logical_not_out(input, *, out):
     """logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_not_out, input, out):
+    if state.active_modes and intercepts(logical_not_out, input, out):
         return call(logical_not_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -81,7 +81,7 @@ def logical_not_out(input, *, out):
 
 def logical_and(input, other, *, out=None):
     """logical_and(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(logical_and, input, other):
+    if state.active_modes and intercepts(logical_and, input, other):
         return call(logical_and, input, other, out=out)
     if out is not None:
         return logical_and_out(input, other, out=out)
@@ -95,7 +95,7 @@ def logical_and(input, other, *, out=None):
 
 def logical_and_(input, other):
     """logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_and_, input, other):
+    if state.active_modes and intercepts(logical_and_, input, other):
         return call(logical_and_, input, other)
     try:
         input_array = input._mt_array
@@ -109,7 +109,7 @@ def logical_and_(input, other):
 
 def logical_and_out(input, other, *, out):
     """logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_and_out, input, other, out):
+    if state.active_modes and intercepts(logical_and_out, input, other, out):
         return call(logical_and_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -124,7 +124,7 @@ def logical_and_out(input, other, *, out):
 
 def logical_or(input, other, *, out=None):
     """logical_or(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(logical_or, input, other):
+    if state.active_modes and intercepts(logical_or, input, other):
         return call(logical_or, input, other, out=out)
     if out is not None:
         return logical_or_out(input, other, out=out)
@@ -138,7 +138,7 @@ def logical_or(input, other, *, out=None):
 
 def logical_or_(input, other):
     """logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_or_, input, other):
+    if state.active_modes and intercepts(logical_or_, input, other):
         return call(logical_or_, input, other)
     try:
         input_array = input._mt_array
@@ -152,7 +152,7 @@ def logical_or_(input, other):
 
 def logical_or_out(input, other, *, out):
     """logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_or_out, input, other, out):
+    if state.active_modes and intercepts(logical_or_out, input, other, out):
         return call(logical_or_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -167,7 +167,7 @@ def logical_or_out(input, other, *, out):
 
 def logical_xor(input, other, *, out=None):
     """logical_xor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(logical_xor, input, other):
+    if state.active_modes and intercepts(logical_xor, input, other):
         return call(logical_xor, input, other, out=out)
     if out is not None:
         return logical_xor_out(input, other, out=out)
@@ -181,7 +181,7 @@ def logical_xor(input, other, *, out=None):
 
 def logical_xor_(input, other):
     """logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_xor_, input, other):
+    if state.active_modes and intercepts(logical_xor_, input, other):
         return call(logical_xor_, input, other)
     try:
         input_array = input._mt_array
@@ -195,7 +195,7 @@ def logical_xor_(input, other):
 
 def logical_xor_out(input, other, *, out):
     """logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logical_xor_out, input, other, out):
+    if state.active_modes and intercepts(logical_xor_out, input, other, out):
         return call(logical_xor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -210,7 +210,7 @@ def logical_xor_out(input, other, *, out):
 
 def bitwise_not(input, *, out=None):
     """bitwise_not(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_not, input):
+    if state.active_modes and intercepts(bitwise_not, input):
         return call(bitwise_not, input, out=out)
     if out is not None:
         return bitwise_not_out(input, out=out)
@@ -224,7 +224,7 @@ def bitwise_not(input, *, out=None):
 
 def bitwise_not_(input):
     """bitwise_not_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_not_, input):
+    if state.active_modes and intercepts(bitwise_not_, input):
         return call(bitwise_not_, input)
     try:
         input_array = input._mt_array
@@ -239,7 +239,7 @@ def bitwise_not_(input):
 
 def bitwise_not_out(input, *, out):
     """bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_not_out, input, out):
+    if state.active_modes and intercepts(bitwise_not_out, input, out):
         return call(bitwise_not_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -257,7 +257,7 @@ def bitwise_not_out(input, *, out):
 
 def bitwise_and_Tensor(input, other, *, out=None):
     """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_and_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_and_Tensor, input, other):
         return call(bitwise_and_Tensor, input, other, out=out)
     if out is not None:
         return bitwise_and_Tensor_out(input, other, out=out)
@@ -265,7 +265,7 @@ def bitwise_and_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _bitwise_and_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -284,7 +284,7 @@ def bitwise_and_Tensor(input, other, *, out=None):
 
 def bitwise_and__Tensor(input, other):
     """bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_and__Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_and__Tensor, input, other):
         return call(bitwise_and__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -304,7 +304,7 @@ def bitwise_and__Tensor(input, other):
 
 def bitwise_and_Tensor_out(input, other, *, out):
     """bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_and_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(bitwise_and_Tensor_out, input, other, out):
         return call(bitwise_and_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -323,7 +323,7 @@ def bitwise_and_Tensor_out(input, other, *, out):
 
 def bitwise_and_Scalar_Tensor(input, other):
     """bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_and_Scalar_Tensor, other):
+    if state.active_modes and intercepts(bitwise_and_Scalar_Tensor, other):
         return call(bitwise_and_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -337,7 +337,7 @@ def bitwise_and_Scalar_Tensor(input, other):
 
 def bitwise_and_Scalar(input, other, *, out=None):
     """bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_and_Scalar, input):
+    if state.active_modes and intercepts(bitwise_and_Scalar, input):
         return call(bitwise_and_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_and_Scalar_out(input, other, out=out)
@@ -388,7 +388,7 @@ def bitwise_and_operator(input, other, out=None):
 
 def bitwise_and__Scalar(input, other):
     """bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_and__Scalar, input):
+    if state.active_modes and intercepts(bitwise_and__Scalar, input):
         return call(bitwise_and__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -417,7 +417,7 @@ def bitwise_and_(input, other):
 
 def bitwise_and_Scalar_out(input, other, *, out):
     """bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_and_Scalar_out, input, out):
+    if state.active_modes and intercepts(bitwise_and_Scalar_out, input, out):
         return call(bitwise_and_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -437,7 +437,7 @@ def bitwise_and_Scalar_out(input, other, *, out):
 
 def bitwise_or_Tensor(input, other, *, out=None):
     """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_or_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_or_Tensor, input, other):
         return call(bitwise_or_Tensor, input, other, out=out)
     if out is not None:
         return bitwise_or_Tensor_out(input, other, out=out)
@@ -445,7 +445,7 @@ def bitwise_or_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _bitwise_or_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -464,7 +464,7 @@ def bitwise_or_Tensor(input, other, *, out=None):
 
 def bitwise_or__Tensor(input, other):
     """bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_or__Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_or__Tensor, input, other):
         return call(bitwise_or__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -484,7 +484,7 @@ def bitwise_or__Tensor(input, other):
 
 def bitwise_or_Tensor_out(input, other, *, out):
     """bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_or_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(bitwise_or_Tensor_out, input, other, out):
         return call(bitwise_or_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -503,7 +503,7 @@ def bitwise_or_Tensor_out(input, other, *, out):
 
 def bitwise_or_Scalar_Tensor(input, other):
     """bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_or_Scalar_Tensor, other):
+    if state.active_modes and intercepts(bitwise_or_Scalar_Tensor, other):
         return call(bitwise_or_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -517,7 +517,7 @@ def bitwise_or_Scalar_Tensor(input, other):
 
 def bitwise_or_Scalar(input, other, *, out=None):
     """bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_or_Scalar, input):
+    if state.active_modes and intercepts(bitwise_or_Scalar, input):
         return call(bitwise_or_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_or_Scalar_out(input, other, out=out)
@@ -568,7 +568,7 @@ def bitwise_or_operator(input, other, out=None):
 
 def bitwise_or__Scalar(input, other):
     """bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_or__Scalar, input):
+    if state.active_modes and intercepts(bitwise_or__Scalar, input):
         return call(bitwise_or__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -597,7 +597,7 @@ def bitwise_or_(input, other):
 
 def bitwise_or_Scalar_out(input, other, *, out):
     """bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_or_Scalar_out, input, out):
+    if state.active_modes and intercepts(bitwise_or_Scalar_out, input, out):
         return call(bitwise_or_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -617,7 +617,7 @@ def bitwise_or_Scalar_out(input, other, *, out):
 
 def bitwise_xor_Tensor(input, other, *, out=None):
     """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_xor_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_xor_Tensor, input, other):
         return call(bitwise_xor_Tensor, input, other, out=out)
     if out is not None:
         return bitwise_xor_Tensor_out(input, other, out=out)
@@ -625,7 +625,7 @@ def bitwise_xor_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _bitwise_xor_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -644,7 +644,7 @@ def bitwise_xor_Tensor(input, other, *, out=None):
 
 def bitwise_xor__Tensor(input, other):
     """bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_xor__Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_xor__Tensor, input, other):
         return call(bitwise_xor__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -664,7 +664,7 @@ def bitwise_xor__Tensor(input, other):
 
 def bitwise_xor_Tensor_out(input, other, *, out):
     """bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_xor_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(bitwise_xor_Tensor_out, input, other, out):
         return call(bitwise_xor_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -683,7 +683,7 @@ def bitwise_xor_Tensor_out(input, other, *, out):
 
 def bitwise_xor_Scalar_Tensor(input, other):
     """bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_xor_Scalar_Tensor, other):
+    if state.active_modes and intercepts(bitwise_xor_Scalar_Tensor, other):
         return call(bitwise_xor_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -697,7 +697,7 @@ def bitwise_xor_Scalar_Tensor(input, other):
 
 def bitwise_xor_Scalar(input, other, *, out=None):
     """bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_xor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_xor_Scalar, input):
         return call(bitwise_xor_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_xor_Scalar_out(input, other, out=out)
@@ -748,7 +748,7 @@ def bitwise_xor_operator(input, other, out=None):
 
 def bitwise_xor__Scalar(input, other):
     """bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_xor__Scalar, input):
+    if state.active_modes and intercepts(bitwise_xor__Scalar, input):
         return call(bitwise_xor__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -777,7 +777,7 @@ def bitwise_xor_(input, other):
 
 def bitwise_xor_Scalar_out(input, other, *, out):
     """bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_xor_Scalar_out, input, out):
+    if state.active_modes and intercepts(bitwise_xor_Scalar_out, input, out):
         return call(bitwise_xor_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -797,7 +797,7 @@ def bitwise_xor_Scalar_out(input, other, *, out):
 
 def bitwise_left_shift_Tensor(input, other, *, out=None):
     """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_left_shift_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_left_shift_Tensor, input, other):
         return call(bitwise_left_shift_Tensor, input, other, out=out)
     if out is not None:
         return bitwise_left_shift_Tensor_out(input, other, out=out)
@@ -805,7 +805,7 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _bitwise_left_shift_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -824,7 +824,7 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
 
 def bitwise_left_shift__Tensor(input, other):
     """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_left_shift__Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_left_shift__Tensor, input, other):
         return call(bitwise_left_shift__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -844,7 +844,7 @@ def bitwise_left_shift__Tensor(input, other):
 
 def bitwise_left_shift_Tensor_out(input, other, *, out):
     """bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_left_shift_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(bitwise_left_shift_Tensor_out, input, other, out):
         return call(bitwise_left_shift_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -865,7 +865,7 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
 
 def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
     """bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_left_shift_Tensor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_left_shift_Tensor_Scalar, input):
         return call(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_left_shift_Tensor_Scalar_out(input, other, out=out)
@@ -880,7 +880,7 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
 
 def bitwise_left_shift__Tensor_Scalar(input, other):
     """bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_left_shift__Tensor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_left_shift__Tensor_Scalar, input):
         return call(bitwise_left_shift__Tensor_Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -911,7 +911,7 @@ def bitwise_left_shift_(input, other):
 
 def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     """bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_left_shift_Tensor_Scalar_out, input, out):
+    if state.active_modes and intercepts(bitwise_left_shift_Tensor_Scalar_out, input, out):
         return call(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -933,7 +933,7 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
 
 def bitwise_left_shift_Scalar_Tensor(input, other):
     """bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_left_shift_Scalar_Tensor, other):
+    if state.active_modes and intercepts(bitwise_left_shift_Scalar_Tensor, other):
         return call(bitwise_left_shift_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -989,7 +989,7 @@ def bitwise_left_shift_operator(input, other, out=None):
 
 def bitwise_right_shift_Tensor(input, other, *, out=None):
     """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_right_shift_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_right_shift_Tensor, input, other):
         return call(bitwise_right_shift_Tensor, input, other, out=out)
     if out is not None:
         return bitwise_right_shift_Tensor_out(input, other, out=out)
@@ -997,7 +997,7 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _bitwise_right_shift_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1018,7 +1018,7 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
 
 def bitwise_right_shift__Tensor(input, other):
     """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_right_shift__Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_right_shift__Tensor, input, other):
         return call(bitwise_right_shift__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1038,7 +1038,7 @@ def bitwise_right_shift__Tensor(input, other):
 
 def bitwise_right_shift_Tensor_out(input, other, *, out):
     """bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_right_shift_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(bitwise_right_shift_Tensor_out, input, other, out):
         return call(bitwise_right_shift_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1059,7 +1059,7 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
 
 def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
     """bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_right_shift_Tensor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_right_shift_Tensor_Scalar, input):
         return call(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
     if out is not None:
         return bitwise_right_shift_Tensor_Scalar_out(input, other, out=out)
@@ -1074,7 +1074,7 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
 
 def bitwise_right_shift__Tensor_Scalar(input, other):
     """bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_right_shift__Tensor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_right_shift__Tensor_Scalar, input):
         return call(bitwise_right_shift__Tensor_Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1105,7 +1105,7 @@ def bitwise_right_shift_(input, other):
 
 def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     """bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bitwise_right_shift_Tensor_Scalar_out, input, out):
+    if state.active_modes and intercepts(bitwise_right_shift_Tensor_Scalar_out, input, out):
         return call(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1127,7 +1127,7 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
 
 def bitwise_right_shift_Scalar_Tensor(input, other):
     """bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(bitwise_right_shift_Scalar_Tensor, other):
+    if state.active_modes and intercepts(bitwise_right_shift_Scalar_Tensor, other):
         return call(bitwise_right_shift_Scalar_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The comparison ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -68,7 +68,7 @@ _masked_fill_Tensor_kernels = kernel_table("masked_fill.Tensor")
 
 def clamp_default(input, min=None, max=None, *, out=None):
     """clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
-    if state.interceptors and intercepts(clamp_default, input):
+    if state.active_modes and intercepts(clamp_default, input):
         return call(clamp_default, input, min, max, out=out)
     if out is not None:
         return clamp_default_out(input, min, max, out=out)
@@ -94,7 +94,7 @@ def clamp_default(input, min=None, max=None, *, out=None):
 
 def clamp__default(input, min=None, max=None):
     """clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp__default, input):
+    if state.active_modes and intercepts(clamp__default, input):
         return call(clamp__default, input, min, max)
     try:
         if min is not None and type(min) is not int and type(min) is not float:
@@ -123,7 +123,7 @@ def clamp__default(input, min=None, max=None):
 
 def clamp_default_out(input, min=None, max=None, *, out):
     """clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_default_out, input, out):
+    if state.active_modes and intercepts(clamp_default_out, input, out):
         return call(clamp_default_out, input, min, max, out=out)
     try:
         if min is not None and type(min) is not int and type(min) is not float:
@@ -143,7 +143,7 @@ def clamp_default_out(input, min=None, max=None, *, out):
 
 def clamp_Tensor(input, min=None, max=None, *, out=None):
     """clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
-    if state.interceptors and intercepts(clamp_Tensor, input, min, max):
+    if state.active_modes and intercepts(clamp_Tensor, input, min, max):
         return call(clamp_Tensor, input, min, max, out=out)
     if out is not None:
         return clamp_Tensor_out(input, min, max, out=out)
@@ -188,7 +188,7 @@ def clamp(input, min=None, max=None, *, out=None):
 
 def clamp__Tensor(input, min=None, max=None):
     """clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp__Tensor, input, min, max):
+    if state.active_modes and intercepts(clamp__Tensor, input, min, max):
         return call(clamp__Tensor, input, min, max)
     try:
         input_array = input._mt_array
@@ -236,7 +236,7 @@ def clamp_(input, min=None, max=None):
 
 def clamp_Tensor_out(input, min=None, max=None, *, out):
     """clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_Tensor_out, input, min, max, out):
+    if state.active_modes and intercepts(clamp_Tensor_out, input, min, max, out):
         return call(clamp_Tensor_out, input, min, max, out=out)
     try:
         input_array = input._mt_array
@@ -253,7 +253,7 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
 
 def clamp_min_default(input, min, *, out=None):
     """clamp_min(Tensor self, Scalar min) -> Tensor"""
-    if state.interceptors and intercepts(clamp_min_default, input):
+    if state.active_modes and intercepts(clamp_min_default, input):
         return call(clamp_min_default, input, min, out=out)
     if out is not None:
         return clamp_min_default_out(input, min, out=out)
@@ -276,7 +276,7 @@ def clamp_min_default(input, min, *, out=None):
 
 def clamp_min__default(input, min):
     """clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_min__default, input):
+    if state.active_modes and intercepts(clamp_min__default, input):
         return call(clamp_min__default, input, min)
     try:
         if type(min) is not int and type(min) is not float:
@@ -302,7 +302,7 @@ def clamp_min__default(input, min):
 
 def clamp_min_default_out(input, min, *, out):
     """clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_min_default_out, input, out):
+    if state.active_modes and intercepts(clamp_min_default_out, input, out):
         return call(clamp_min_default_out, input, min, out=out)
     try:
         if type(min) is not int and type(min) is not float:
@@ -320,7 +320,7 @@ def clamp_min_default_out(input, min, *, out):
 
 def clamp_min_Tensor(input, min, *, out=None):
     """clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"""
-    if state.interceptors and intercepts(clamp_min_Tensor, input, min):
+    if state.active_modes and intercepts(clamp_min_Tensor, input, min):
         return call(clamp_min_Tensor, input, min, out=out)
     if out is not None:
         return clamp_min_Tensor_out(input, min, out=out)
@@ -337,7 +337,7 @@ def clamp_min_Tensor(input, min, *, out=None):
                 node.next_edges = (input_edge or None, min_edge or None)
                 node.kept = (save(min), save(input))
         kind = input._mt_kind
-        if kind and kind is min._mt_kind and not state.interceptors:
+        if kind and kind is min._mt_kind and not state.active_modes:
             try:
                 array = _clamp_min_Tensor_kernels.direct(input_array, min_array)
             except FAST_PATH_FAILED:
@@ -374,7 +374,7 @@ def clamp_min(input, min, *, out=None):
 
 def clamp_min__Tensor(input, min):
     """clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_min__Tensor, input, min):
+    if state.active_modes and intercepts(clamp_min__Tensor, input, min):
         return call(clamp_min__Tensor, input, min)
     try:
         input_array = input._mt_array
@@ -412,7 +412,7 @@ def clamp_min_(input, min):
 
 def clamp_min_Tensor_out(input, min, *, out):
     """clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_min_Tensor_out, input, min, out):
+    if state.active_modes and intercepts(clamp_min_Tensor_out, input, min, out):
         return call(clamp_min_Tensor_out, input, min, out=out)
     try:
         input_array = input._mt_array
@@ -429,7 +429,7 @@ def clamp_min_Tensor_out(input, min, *, out):
 
 def clamp_max_default(input, max, *, out=None):
     """clamp_max(Tensor self, Scalar max) -> Tensor"""
-    if state.interceptors and intercepts(clamp_max_default, input):
+    if state.active_modes and intercepts(clamp_max_default, input):
         return call(clamp_max_default, input, max, out=out)
     if out is not None:
         return clamp_max_default_out(input, max, out=out)
@@ -452,7 +452,7 @@ def clamp_max_default(input, max, *, out=None):
 
 def clamp_max__default(input, max):
     """clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_max__default, input):
+    if state.active_modes and intercepts(clamp_max__default, input):
         return call(clamp_max__default, input, max)
     try:
         if type(max) is not int and type(max) is not float:
@@ -478,7 +478,7 @@ def clamp_max__default(input, max):
 
 def clamp_max_default_out(input, max, *, out):
     """clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_max_default_out, input, out):
+    if state.active_modes and intercepts(clamp_max_default_out, input, out):
         return call(clamp_max_default_out, input, max, out=out)
     try:
         if type(max) is not int and type(max) is not float:
@@ -496,7 +496,7 @@ def clamp_max_default_out(input, max, *, out):
 
 def clamp_max_Tensor(input, max, *, out=None):
     """clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"""
-    if state.interceptors and intercepts(clamp_max_Tensor, input, max):
+    if state.active_modes and intercepts(clamp_max_Tensor, input, max):
         return call(clamp_max_Tensor, input, max, out=out)
     if out is not None:
         return clamp_max_Tensor_out(input, max, out=out)
@@ -513,7 +513,7 @@ def clamp_max_Tensor(input, max, *, out=None):
                 node.next_edges = (input_edge or None, max_edge or None)
                 node.kept = (save(max), save(input))
         kind = input._mt_kind
-        if kind and kind is max._mt_kind and not state.interceptors:
+        if kind and kind is max._mt_kind and not state.active_modes:
             try:
                 array = _clamp_max_Tensor_kernels.direct(input_array, max_array)
             except FAST_PATH_FAILED:
@@ -550,7 +550,7 @@ def clamp_max(input, max, *, out=None):
 
 def clamp_max__Tensor(input, max):
     """clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_max__Tensor, input, max):
+    if state.active_modes and intercepts(clamp_max__Tensor, input, max):
         return call(clamp_max__Tensor, input, max)
     try:
         input_array = input._mt_array
@@ -588,7 +588,7 @@ def clamp_max_(input, max):
 
 def clamp_max_Tensor_out(input, max, *, out):
     """clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clamp_max_Tensor_out, input, max, out):
+    if state.active_modes and intercepts(clamp_max_Tensor_out, input, max, out):
         return call(clamp_max_Tensor_out, input, max, out=out)
     try:
         input_array = input._mt_array
@@ -605,7 +605,7 @@ def clamp_max_Tensor_out(input, max, *, out):
 
 def maximum(input, other, *, out=None):
     """maximum(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(maximum, input, other):
+    if state.active_modes and intercepts(maximum, input, other):
         return call(maximum, input, other, out=out)
     if out is not None:
         return maximum_out(input, other, out=out)
@@ -624,7 +624,7 @@ def maximum(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _maximum_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -649,7 +649,7 @@ def maximum(input, other, *, out=None):
 
 def maximum_out(input, other, *, out):
     """maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(maximum_out, input, other, out):
+    if state.active_modes and intercepts(maximum_out, input, other, out):
         return call(maximum_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -666,7 +666,7 @@ def maximum_out(input, other, *, out):
 
 def minimum(input, other, *, out=None):
     """minimum(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(minimum, input, other):
+    if state.active_modes and intercepts(minimum, input, other):
         return call(minimum, input, other, out=out)
     if out is not None:
         return minimum_out(input, other, out=out)
@@ -685,7 +685,7 @@ def minimum(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _minimum_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -710,7 +710,7 @@ def minimum(input, other, *, out=None):
 
 def minimum_out(input, other, *, out):
     """minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(minimum_out, input, other, out):
+    if state.active_modes and intercepts(minimum_out, input, other, out):
         return call(minimum_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -727,7 +727,7 @@ def minimum_out(input, other, *, out):
 
 def fmax(input, other, *, out=None):
     """fmax(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(fmax, input, other):
+    if state.active_modes and intercepts(fmax, input, other):
         return call(fmax, input, other, out=out)
     if out is not None:
         return fmax_out(input, other, out=out)
@@ -746,7 +746,7 @@ def fmax(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _fmax_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -771,7 +771,7 @@ def fmax(input, other, *, out=None):
 
 def fmax_out(input, other, *, out):
     """fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fmax_out, input, other, out):
+    if state.active_modes and intercepts(fmax_out, input, other, out):
         return call(fmax_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -788,7 +788,7 @@ def fmax_out(input, other, *, out):
 
 def fmin(input, other, *, out=None):
     """fmin(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(fmin, input, other):
+    if state.active_modes and intercepts(fmin, input, other):
         return call(fmin, input, other, out=out)
     if out is not None:
         return fmin_out(input, other, out=out)
@@ -807,7 +807,7 @@ def fmin(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _fmin_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -832,7 +832,7 @@ def fmin(input, other, *, out=None):
 
 def fmin_out(input, other, *, out):
     """fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fmin_out, input, other, out):
+    if state.active_modes and intercepts(fmin_out, input, other, out):
         return call(fmin_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -849,7 +849,7 @@ def fmin_out(input, other, *, out):
 
 def eq_Tensor(input, other, *, out=None):
     """eq.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(eq_Tensor, input, other):
+    if state.active_modes and intercepts(eq_Tensor, input, other):
         return call(eq_Tensor, input, other, out=out)
     if out is not None:
         return eq_Tensor_out(input, other, out=out)
@@ -863,7 +863,7 @@ def eq_Tensor(input, other, *, out=None):
 
 def eq__Tensor(input, other):
     """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(eq__Tensor, input, other):
+    if state.active_modes and intercepts(eq__Tensor, input, other):
         return call(eq__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -891,7 +891,7 @@ def eq__Tensor(input, other):
 
 def eq_Tensor_out(input, other, *, out):
     """eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(eq_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(eq_Tensor_out, input, other, out):
         return call(eq_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -906,7 +906,7 @@ def eq_Tensor_out(input, other, *, out):
 
 def eq_Scalar(input, other, *, out=None):
     """eq.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(eq_Scalar, input):
+    if state.active_modes and intercepts(eq_Scalar, input):
         return call(eq_Scalar, input, other, out=out)
     if out is not None:
         return eq_Scalar_out(input, other, out=out)
@@ -945,7 +945,7 @@ def eq_operator(input, other, out=None):
 
 def eq__Scalar(input, other):
     """eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(eq__Scalar, input):
+    if state.active_modes and intercepts(eq__Scalar, input):
         return call(eq__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -981,7 +981,7 @@ def eq_(input, other):
 
 def eq_Scalar_out(input, other, *, out):
     """eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(eq_Scalar_out, input, out):
+    if state.active_modes and intercepts(eq_Scalar_out, input, out):
         return call(eq_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -997,7 +997,7 @@ def eq_Scalar_out(input, other, *, out):
 
 def ne_Tensor(input, other, *, out=None):
     """ne.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(ne_Tensor, input, other):
+    if state.active_modes and intercepts(ne_Tensor, input, other):
         return call(ne_Tensor, input, other, out=out)
     if out is not None:
         return ne_Tensor_out(input, other, out=out)
@@ -1011,7 +1011,7 @@ def ne_Tensor(input, other, *, out=None):
 
 def ne__Tensor(input, other):
     """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ne__Tensor, input, other):
+    if state.active_modes and intercepts(ne__Tensor, input, other):
         return call(ne__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1039,7 +1039,7 @@ def ne__Tensor(input, other):
 
 def ne_Tensor_out(input, other, *, out):
     """ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ne_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(ne_Tensor_out, input, other, out):
         return call(ne_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1054,7 +1054,7 @@ def ne_Tensor_out(input, other, *, out):
 
 def ne_Scalar(input, other, *, out=None):
     """ne.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(ne_Scalar, input):
+    if state.active_modes and intercepts(ne_Scalar, input):
         return call(ne_Scalar, input, other, out=out)
     if out is not None:
         return ne_Scalar_out(input, other, out=out)
@@ -1093,7 +1093,7 @@ def ne_operator(input, other, out=None):
 
 def ne__Scalar(input, other):
     """ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ne__Scalar, input):
+    if state.active_modes and intercepts(ne__Scalar, input):
         return call(ne__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1129,7 +1129,7 @@ def ne_(input, other):
 
 def ne_Scalar_out(input, other, *, out):
     """ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ne_Scalar_out, input, out):
+    if state.active_modes and intercepts(ne_Scalar_out, input, out):
         return call(ne_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1145,7 +1145,7 @@ def ne_Scalar_out(input, other, *, out):
 
 def lt_Tensor(input, other, *, out=None):
     """lt.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(lt_Tensor, input, other):
+    if state.active_modes and intercepts(lt_Tensor, input, other):
         return call(lt_Tensor, input, other, out=out)
     if out is not None:
         return lt_Tensor_out(input, other, out=out)
@@ -1159,7 +1159,7 @@ def lt_Tensor(input, other, *, out=None):
 
 def lt__Tensor(input, other):
     """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lt__Tensor, input, other):
+    if state.active_modes and intercepts(lt__Tensor, input, other):
         return call(lt__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1187,7 +1187,7 @@ def lt__Tensor(input, other):
 
 def lt_Tensor_out(input, other, *, out):
     """lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lt_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(lt_Tensor_out, input, other, out):
         return call(lt_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1202,7 +1202,7 @@ def lt_Tensor_out(input, other, *, out):
 
 def lt_Scalar(input, other, *, out=None):
     """lt.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(lt_Scalar, input):
+    if state.active_modes and intercepts(lt_Scalar, input):
         return call(lt_Scalar, input, other, out=out)
     if out is not None:
         return lt_Scalar_out(input, other, out=out)
@@ -1241,7 +1241,7 @@ def lt_operator(input, other, out=None):
 
 def lt__Scalar(input, other):
     """lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lt__Scalar, input):
+    if state.active_modes and intercepts(lt__Scalar, input):
         return call(lt__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1277,7 +1277,7 @@ def lt_(input, other):
 
 def lt_Scalar_out(input, other, *, out):
     """lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lt_Scalar_out, input, out):
+    if state.active_modes and intercepts(lt_Scalar_out, input, out):
         return call(lt_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1293,7 +1293,7 @@ def lt_Scalar_out(input, other, *, out):
 
 def le_Tensor(input, other, *, out=None):
     """le.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(le_Tensor, input, other):
+    if state.active_modes and intercepts(le_Tensor, input, other):
         return call(le_Tensor, input, other, out=out)
     if out is not None:
         return le_Tensor_out(input, other, out=out)
@@ -1307,7 +1307,7 @@ def le_Tensor(input, other, *, out=None):
 
 def le__Tensor(input, other):
     """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(le__Tensor, input, other):
+    if state.active_modes and intercepts(le__Tensor, input, other):
         return call(le__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1335,7 +1335,7 @@ def le__Tensor(input, other):
 
 def le_Tensor_out(input, other, *, out):
     """le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(le_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(le_Tensor_out, input, other, out):
         return call(le_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1350,7 +1350,7 @@ def le_Tensor_out(input, other, *, out):
 
 def le_Scalar(input, other, *, out=None):
     """le.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(le_Scalar, input):
+    if state.active_modes and intercepts(le_Scalar, input):
         return call(le_Scalar, input, other, out=out)
     if out is not None:
         return le_Scalar_out(input, other, out=out)
@@ -1389,7 +1389,7 @@ def le_operator(input, other, out=None):
 
 def le__Scalar(input, other):
     """le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(le__Scalar, input):
+    if state.active_modes and intercepts(le__Scalar, input):
         return call(le__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1425,7 +1425,7 @@ def le_(input, other):
 
 def le_Scalar_out(input, other, *, out):
     """le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(le_Scalar_out, input, out):
+    if state.active_modes and intercepts(le_Scalar_out, input, out):
         return call(le_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1441,7 +1441,7 @@ def le_Scalar_out(input, other, *, out):
 
 def gt_Tensor(input, other, *, out=None):
     """gt.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(gt_Tensor, input, other):
+    if state.active_modes and intercepts(gt_Tensor, input, other):
         return call(gt_Tensor, input, other, out=out)
     if out is not None:
         return gt_Tensor_out(input, other, out=out)
@@ -1455,7 +1455,7 @@ def gt_Tensor(input, other, *, out=None):
 
 def gt__Tensor(input, other):
     """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gt__Tensor, input, other):
+    if state.active_modes and intercepts(gt__Tensor, input, other):
         return call(gt__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1483,7 +1483,7 @@ def gt__Tensor(input, other):
 
 def gt_Tensor_out(input, other, *, out):
     """gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gt_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(gt_Tensor_out, input, other, out):
         return call(gt_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1498,7 +1498,7 @@ def gt_Tensor_out(input, other, *, out):
 
 def gt_Scalar(input, other, *, out=None):
     """gt.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(gt_Scalar, input):
+    if state.active_modes and intercepts(gt_Scalar, input):
         return call(gt_Scalar, input, other, out=out)
     if out is not None:
         return gt_Scalar_out(input, other, out=out)
@@ -1537,7 +1537,7 @@ def gt_operator(input, other, out=None):
 
 def gt__Scalar(input, other):
     """gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gt__Scalar, input):
+    if state.active_modes and intercepts(gt__Scalar, input):
         return call(gt__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1573,7 +1573,7 @@ def gt_(input, other):
 
 def gt_Scalar_out(input, other, *, out):
     """gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gt_Scalar_out, input, out):
+    if state.active_modes and intercepts(gt_Scalar_out, input, out):
         return call(gt_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1589,7 +1589,7 @@ def gt_Scalar_out(input, other, *, out):
 
 def ge_Tensor(input, other, *, out=None):
     """ge.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(ge_Tensor, input, other):
+    if state.active_modes and intercepts(ge_Tensor, input, other):
         return call(ge_Tensor, input, other, out=out)
     if out is not None:
         return ge_Tensor_out(input, other, out=out)
@@ -1603,7 +1603,7 @@ def ge_Tensor(input, other, *, out=None):
 
 def ge__Tensor(input, other):
     """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ge__Tensor, input, other):
+    if state.active_modes and intercepts(ge__Tensor, input, other):
         return call(ge__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -1631,7 +1631,7 @@ def ge__Tensor(input, other):
 
 def ge_Tensor_out(input, other, *, out):
     """ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ge_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(ge_Tensor_out, input, other, out):
         return call(ge_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1646,7 +1646,7 @@ def ge_Tensor_out(input, other, *, out):
 
 def ge_Scalar(input, other, *, out=None):
     """ge.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(ge_Scalar, input):
+    if state.active_modes and intercepts(ge_Scalar, input):
         return call(ge_Scalar, input, other, out=out)
     if out is not None:
         return ge_Scalar_out(input, other, out=out)
@@ -1685,7 +1685,7 @@ def ge_operator(input, other, out=None):
 
 def ge__Scalar(input, other):
     """ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ge__Scalar, input):
+    if state.active_modes and intercepts(ge__Scalar, input):
         return call(ge__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1721,7 +1721,7 @@ def ge_(input, other):
 
 def ge_Scalar_out(input, other, *, out):
     """ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ge_Scalar_out, input, out):
+    if state.active_modes and intercepts(ge_Scalar_out, input, out):
         return call(ge_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -1737,7 +1737,7 @@ def ge_Scalar_out(input, other, *, out):
 
 def isnan(input):
     """isnan(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(isnan, input):
+    if state.active_modes and intercepts(isnan, input):
         return call(isnan, input)
     try:
         input_array = input._mt_array
@@ -1748,7 +1748,7 @@ def isnan(input):
 
 def isinf(input):
     """isinf(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(isinf, input):
+    if state.active_modes and intercepts(isinf, input):
         return call(isinf, input)
     try:
         input_array = input._mt_array
@@ -1759,7 +1759,7 @@ def isinf(input):
 
 def isfinite(input):
     """isfinite(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(isfinite, input):
+    if state.active_modes and intercepts(isfinite, input):
         return call(isfinite, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(isfinite, input)
@@ -1768,7 +1768,7 @@ def isfinite(input):
 
 def isposinf(input, *, out=None):
     """isposinf(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(isposinf, input):
+    if state.active_modes and intercepts(isposinf, input):
         return call(isposinf, input, out=out)
     if out is not None:
         return isposinf_out(input, out=out)
@@ -1781,7 +1781,7 @@ def isposinf(input, *, out=None):
 
 def isposinf_out(input, *, out):
     """isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(isposinf_out, input, out):
+    if state.active_modes and intercepts(isposinf_out, input, out):
         return call(isposinf_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1795,7 +1795,7 @@ def isposinf_out(input, *, out):
 
 def isneginf(input, *, out=None):
     """isneginf(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(isneginf, input):
+    if state.active_modes and intercepts(isneginf, input):
         return call(isneginf, input, out=out)
     if out is not None:
         return isneginf_out(input, out=out)
@@ -1808,7 +1808,7 @@ def isneginf(input, *, out=None):
 
 def isneginf_out(input, *, out):
     """isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(isneginf_out, input, out):
+    if state.active_modes and intercepts(isneginf_out, input, out):
         return call(isneginf_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1822,7 +1822,7 @@ def isneginf_out(input, *, out):
 
 def signbit(input, *, out=None):
     """signbit(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(signbit, input):
+    if state.active_modes and intercepts(signbit, input):
         return call(signbit, input, out=out)
     if out is not None:
         return signbit_out(input, out=out)
@@ -1835,7 +1835,7 @@ def signbit(input, *, out=None):
 
 def signbit_out(input, *, out):
     """signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(signbit_out, input, out):
+    if state.active_modes and intercepts(signbit_out, input, out):
         return call(signbit_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1849,7 +1849,7 @@ def signbit_out(input, *, out):
 
 def where_self(condition, input, other, *, out=None):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(where_self, condition, input, other):
+    if state.active_modes and intercepts(where_self, condition, input, other):
         return call(where_self, condition, input, other, out=out)
     if out is not None:
         return where_self_out(condition, input, other, out=out)
@@ -1875,7 +1875,7 @@ def where_self(condition, input, other, *, out=None):
 
 def where_self_out(condition, input, other, *, out):
     """where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(where_self_out, condition, input, other, out):
+    if state.active_modes and intercepts(where_self_out, condition, input, other, out):
         return call(where_self_out, condition, input, other, out=out)
     try:
         condition_array = condition._mt_array
@@ -1895,7 +1895,7 @@ def where_self_out(condition, input, other, *, out):
 
 def where_ScalarSelf(condition, input, other):
     """where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(where_ScalarSelf, condition, other):
+    if state.active_modes and intercepts(where_ScalarSelf, condition, other):
         return call(where_ScalarSelf, condition, input, other)
     try:
         if not (isinstance(condition, Tensor) and isinstance(other, Tensor)):
@@ -1909,7 +1909,7 @@ def where_ScalarSelf(condition, input, other):
 
 def where_ScalarOther(condition, input, other):
     """where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(where_ScalarOther, condition, input):
+    if state.active_modes and intercepts(where_ScalarOther, condition, input):
         return call(where_ScalarOther, condition, input, other)
     try:
         if not (isinstance(condition, Tensor) and isinstance(input, Tensor)):
@@ -1923,7 +1923,7 @@ def where_ScalarOther(condition, input, other):
 
 def where_Scalar(condition, input, other):
     """where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(where_Scalar, condition):
+    if state.active_modes and intercepts(where_Scalar, condition):
         return call(where_Scalar, condition, input, other)
     try:
         if not isinstance(condition, Tensor):
@@ -1939,7 +1939,7 @@ def where_Scalar(condition, input, other):
 
 def where_default(condition):
     """where(Tensor condition) -> Tensor[]"""
-    if state.interceptors and intercepts(where_default, condition):
+    if state.active_modes and intercepts(where_default, condition):
         return call(where_default, condition)
     if not isinstance(condition, Tensor):
         return raise_bad_argument(where_default, condition)
@@ -1976,7 +1976,7 @@ def where(condition, input=..., other=..., *, out=None):
 
 def masked_fill_Scalar(input, mask, value):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
-    if state.interceptors and intercepts(masked_fill_Scalar, input, mask):
+    if state.active_modes and intercepts(masked_fill_Scalar, input, mask):
         return call(masked_fill_Scalar, input, mask, value)
     try:
         if type(value) is not int and type(value) is not float:
@@ -1997,7 +1997,7 @@ def masked_fill_Scalar(input, mask, value):
 
 def masked_fill__Scalar(input, mask, value):
     """masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(masked_fill__Scalar, input, mask):
+    if state.active_modes and intercepts(masked_fill__Scalar, input, mask):
         return call(masked_fill__Scalar, input, mask, value)
     try:
         if type(value) is not int and type(value) is not float:
@@ -2023,7 +2023,7 @@ def masked_fill__Scalar(input, mask, value):
 
 def masked_fill_Tensor(input, mask, value):
     """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"""
-    if state.interceptors and intercepts(masked_fill_Tensor, input, mask, value):
+    if state.active_modes and intercepts(masked_fill_Tensor, input, mask, value):
         return call(masked_fill_Tensor, input, mask, value)
     try:
         input_array = input._mt_array
@@ -2059,7 +2059,7 @@ def masked_fill(input, mask, value):
 
 def masked_fill__Tensor(input, mask, value):
     """masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(masked_fill__Tensor, input, mask, value):
+    if state.active_modes and intercepts(masked_fill__Tensor, input, mask, value):
         return call(masked_fill__Tensor, input, mask, value)
     try:
         input_array = input._mt_array
@@ -2100,7 +2100,7 @@ def masked_fill_(input, mask, value):
 
 def clip_default(input, min=None, max=None, *, out=None):
     """clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
-    if state.interceptors and intercepts(clip_default, input):
+    if state.active_modes and intercepts(clip_default, input):
         return call(clip_default, input, min, max, out=out)
     if out is not None:
         return clip_default_out(input, min, max, out=out)
@@ -2118,7 +2118,7 @@ def clip_default(input, min=None, max=None, *, out=None):
 
 def clip__default(input, min=None, max=None):
     """clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clip__default, input):
+    if state.active_modes and intercepts(clip__default, input):
         return call(clip__default, input, min, max)
     try:
         if not isinstance(input, Tensor):
@@ -2134,7 +2134,7 @@ def clip__default(input, min=None, max=None):
 
 def clip_default_out(input, min=None, max=None, *, out):
     """clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clip_default_out, input, out):
+    if state.active_modes and intercepts(clip_default_out, input, out):
         return call(clip_default_out, input, min, max, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2152,7 +2152,7 @@ def clip_default_out(input, min=None, max=None, *, out):
 
 def clip_Tensor(input, min=None, max=None, *, out=None):
     """clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
-    if state.interceptors and intercepts(clip_Tensor, input, min, max):
+    if state.active_modes and intercepts(clip_Tensor, input, min, max):
         return call(clip_Tensor, input, min, max, out=out)
     if out is not None:
         return clip_Tensor_out(input, min, max, out=out)
@@ -2179,7 +2179,7 @@ def clip(input, min=None, max=None, *, out=None):
 
 def clip__Tensor(input, min=None, max=None):
     """clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clip__Tensor, input, min, max):
+    if state.active_modes and intercepts(clip__Tensor, input, min, max):
         return call(clip__Tensor, input, min, max)
     if not (
         isinstance(input, Tensor)
@@ -2204,7 +2204,7 @@ def clip_(input, min=None, max=None):
 
 def clip_Tensor_out(input, min=None, max=None, *, out):
     """clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clip_Tensor_out, input, min, max, out):
+    if state.active_modes and intercepts(clip_Tensor_out, input, min, max, out):
         return call(clip_Tensor_out, input, min, max, out=out)
     if not (
         isinstance(input, Tensor)
@@ -2219,7 +2219,7 @@ def clip_Tensor_out(input, min=None, max=None, *, out):
 
 def greater_Tensor(input, other, *, out=None):
     """greater.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(greater_Tensor, input, other):
+    if state.active_modes and intercepts(greater_Tensor, input, other):
         return call(greater_Tensor, input, other, out=out)
     if out is not None:
         return greater_Tensor_out(input, other, out=out)
@@ -2230,7 +2230,7 @@ def greater_Tensor(input, other, *, out=None):
 
 def greater__Tensor(input, other):
     """greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater__Tensor, input, other):
+    if state.active_modes and intercepts(greater__Tensor, input, other):
         return call(greater__Tensor, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater__Tensor, input, other)
@@ -2239,7 +2239,7 @@ def greater__Tensor(input, other):
 
 def greater_Tensor_out(input, other, *, out):
     """greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(greater_Tensor_out, input, other, out):
         return call(greater_Tensor_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(greater_Tensor_out, input, other, out=out)
@@ -2250,7 +2250,7 @@ def greater_Tensor_out(input, other, *, out):
 
 def greater_Scalar(input, other, *, out=None):
     """greater.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(greater_Scalar, input):
+    if state.active_modes and intercepts(greater_Scalar, input):
         return call(greater_Scalar, input, other, out=out)
     if out is not None:
         return greater_Scalar_out(input, other, out=out)
@@ -2278,7 +2278,7 @@ def greater(input, other, *, out=None):
 
 def greater__Scalar(input, other):
     """greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater__Scalar, input):
+    if state.active_modes and intercepts(greater__Scalar, input):
         return call(greater__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -2304,7 +2304,7 @@ def greater_(input, other):
 
 def greater_Scalar_out(input, other, *, out):
     """greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater_Scalar_out, input, out):
+    if state.active_modes and intercepts(greater_Scalar_out, input, out):
         return call(greater_Scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2320,7 +2320,7 @@ def greater_Scalar_out(input, other, *, out):
 
 def greater_equal_Tensor(input, other, *, out=None):
     """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(greater_equal_Tensor, input, other):
+    if state.active_modes and intercepts(greater_equal_Tensor, input, other):
         return call(greater_equal_Tensor, input, other, out=out)
     if out is not None:
         return greater_equal_Tensor_out(input, other, out=out)
@@ -2331,7 +2331,7 @@ def greater_equal_Tensor(input, other, *, out=None):
 
 def greater_equal__Tensor(input, other):
     """greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater_equal__Tensor, input, other):
+    if state.active_modes and intercepts(greater_equal__Tensor, input, other):
         return call(greater_equal__Tensor, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater_equal__Tensor, input, other)
@@ -2340,7 +2340,7 @@ def greater_equal__Tensor(input, other):
 
 def greater_equal_Tensor_out(input, other, *, out):
     """greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater_equal_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(greater_equal_Tensor_out, input, other, out):
         return call(greater_equal_Tensor_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
@@ -2351,7 +2351,7 @@ def greater_equal_Tensor_out(input, other, *, out):
 
 def greater_equal_Scalar(input, other, *, out=None):
     """greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(greater_equal_Scalar, input):
+    if state.active_modes and intercepts(greater_equal_Scalar, input):
         return call(greater_equal_Scalar, input, other, out=out)
     if out is not None:
         return greater_equal_Scalar_out(input, other, out=out)
@@ -2379,7 +2379,7 @@ def greater_equal(input, other, *, out=None):
 
 def greater_equal__Scalar(input, other):
     """greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater_equal__Scalar, input):
+    if state.active_modes and intercepts(greater_equal__Scalar, input):
         return call(greater_equal__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -2405,7 +2405,7 @@ def greater_equal_(input, other):
 
 def greater_equal_Scalar_out(input, other, *, out):
     """greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(greater_equal_Scalar_out, input, out):
+    if state.active_modes and intercepts(greater_equal_Scalar_out, input, out):
         return call(greater_equal_Scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2421,7 +2421,7 @@ def greater_equal_Scalar_out(input, other, *, out):
 
 def less_Tensor(input, other, *, out=None):
     """less.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(less_Tensor, input, other):
+    if state.active_modes and intercepts(less_Tensor, input, other):
         return call(less_Tensor, input, other, out=out)
     if out is not None:
         return less_Tensor_out(input, other, out=out)
@@ -2432,7 +2432,7 @@ def less_Tensor(input, other, *, out=None):
 
 def less__Tensor(input, other):
     """less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less__Tensor, input, other):
+    if state.active_modes and intercepts(less__Tensor, input, other):
         return call(less__Tensor, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less__Tensor, input, other)
@@ -2441,7 +2441,7 @@ def less__Tensor(input, other):
 
 def less_Tensor_out(input, other, *, out):
     """less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(less_Tensor_out, input, other, out):
         return call(less_Tensor_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(less_Tensor_out, input, other, out=out)
@@ -2452,7 +2452,7 @@ def less_Tensor_out(input, other, *, out):
 
 def less_Scalar(input, other, *, out=None):
     """less.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(less_Scalar, input):
+    if state.active_modes and intercepts(less_Scalar, input):
         return call(less_Scalar, input, other, out=out)
     if out is not None:
         return less_Scalar_out(input, other, out=out)
@@ -2480,7 +2480,7 @@ def less(input, other, *, out=None):
 
 def less__Scalar(input, other):
     """less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less__Scalar, input):
+    if state.active_modes and intercepts(less__Scalar, input):
         return call(less__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -2506,7 +2506,7 @@ def less_(input, other):
 
 def less_Scalar_out(input, other, *, out):
     """less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less_Scalar_out, input, out):
+    if state.active_modes and intercepts(less_Scalar_out, input, out):
         return call(less_Scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2522,7 +2522,7 @@ def less_Scalar_out(input, other, *, out):
 
 def less_equal_Tensor(input, other, *, out=None):
     """less_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(less_equal_Tensor, input, other):
+    if state.active_modes and intercepts(less_equal_Tensor, input, other):
         return call(less_equal_Tensor, input, other, out=out)
     if out is not None:
         return less_equal_Tensor_out(input, other, out=out)
@@ -2533,7 +2533,7 @@ def less_equal_Tensor(input, other, *, out=None):
 
 def less_equal__Tensor(input, other):
     """less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less_equal__Tensor, input, other):
+    if state.active_modes and intercepts(less_equal__Tensor, input, other):
         return call(less_equal__Tensor, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less_equal__Tensor, input, other)
@@ -2542,7 +2542,7 @@ def less_equal__Tensor(input, other):
 
 def less_equal_Tensor_out(input, other, *, out):
     """less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less_equal_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(less_equal_Tensor_out, input, other, out):
         return call(less_equal_Tensor_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
@@ -2553,7 +2553,7 @@ def less_equal_Tensor_out(input, other, *, out):
 
 def less_equal_Scalar(input, other, *, out=None):
     """less_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(less_equal_Scalar, input):
+    if state.active_modes and intercepts(less_equal_Scalar, input):
         return call(less_equal_Scalar, input, other, out=out)
     if out is not None:
         return less_equal_Scalar_out(input, other, out=out)
@@ -2581,7 +2581,7 @@ def less_equal(input, other, *, out=None):
 
 def less_equal__Scalar(input, other):
     """less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less_equal__Scalar, input):
+    if state.active_modes and intercepts(less_equal__Scalar, input):
         return call(less_equal__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -2607,7 +2607,7 @@ def less_equal_(input, other):
 
 def less_equal_Scalar_out(input, other, *, out):
     """less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(less_equal_Scalar_out, input, out):
+    if state.active_modes and intercepts(less_equal_Scalar_out, input, out):
         return call(less_equal_Scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2623,7 +2623,7 @@ def less_equal_Scalar_out(input, other, *, out):
 
 def not_equal_Tensor(input, other, *, out=None):
     """not_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(not_equal_Tensor, input, other):
+    if state.active_modes and intercepts(not_equal_Tensor, input, other):
         return call(not_equal_Tensor, input, other, out=out)
     if out is not None:
         return not_equal_Tensor_out(input, other, out=out)
@@ -2634,7 +2634,7 @@ def not_equal_Tensor(input, other, *, out=None):
 
 def not_equal__Tensor(input, other):
     """not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(not_equal__Tensor, input, other):
+    if state.active_modes and intercepts(not_equal__Tensor, input, other):
         return call(not_equal__Tensor, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(not_equal__Tensor, input, other)
@@ -2643,7 +2643,7 @@ def not_equal__Tensor(input, other):
 
 def not_equal_Tensor_out(input, other, *, out):
     """not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(not_equal_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(not_equal_Tensor_out, input, other, out):
         return call(not_equal_Tensor_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
@@ -2654,7 +2654,7 @@ def not_equal_Tensor_out(input, other, *, out):
 
 def not_equal_Scalar(input, other, *, out=None):
     """not_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(not_equal_Scalar, input):
+    if state.active_modes and intercepts(not_equal_Scalar, input):
         return call(not_equal_Scalar, input, other, out=out)
     if out is not None:
         return not_equal_Scalar_out(input, other, out=out)
@@ -2682,7 +2682,7 @@ def not_equal(input, other, *, out=None):
 
 def not_equal__Scalar(input, other):
     """not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(not_equal__Scalar, input):
+    if state.active_modes and intercepts(not_equal__Scalar, input):
         return call(not_equal__Scalar, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -2708,7 +2708,7 @@ def not_equal_(input, other):
 
 def not_equal_Scalar_out(input, other, *, out):
     """not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(not_equal_Scalar_out, input, out):
+    if state.active_modes and intercepts(not_equal_Scalar_out, input, out):
         return call(not_equal_Scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2724,7 +2724,7 @@ def not_equal_Scalar_out(input, other, *, out):
 
 def isreal(input):
     """isreal(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(isreal, input):
+    if state.active_modes and intercepts(isreal, input):
         return call(isreal, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(isreal, input)
@@ -2733,7 +2733,7 @@ def isreal(input):
 
 def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=False, out=None):
     """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.interceptors and intercepts(isin_Tensor_Tensor, elements, test_elements):
+    if state.active_modes and intercepts(isin_Tensor_Tensor, elements, test_elements):
         return call(isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     if out is not None:
         return isin_Tensor_Tensor_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
@@ -2753,7 +2753,7 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
 
 def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, invert=False, out):
     """isin.Tensor_Tensor_out(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(isin_Tensor_Tensor_out, elements, test_elements, out):
+    if state.active_modes and intercepts(isin_Tensor_Tensor_out, elements, test_elements, out):
         return call(
             isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
@@ -2777,7 +2777,7 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
 
 def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, out=None):
     """isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.interceptors and intercepts(isin_Tensor_Scalar, elements):
+    if state.active_modes and intercepts(isin_Tensor_Scalar, elements):
         return call(isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     if out is not None:
         return isin_Tensor_Scalar_out(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
@@ -2799,7 +2799,7 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
 
 def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, invert=False, out):
     """isin.Tensor_Scalar_out(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(isin_Tensor_Scalar_out, elements, out):
+    if state.active_modes and intercepts(isin_Tensor_Scalar_out, elements, out):
         return call(isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not (isinstance(elements, Tensor) and isinstance(out, Tensor)):
@@ -2823,7 +2823,7 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
 
 def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, out=None):
     """isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.interceptors and intercepts(isin_Scalar_Tensor, test_elements):
+    if state.active_modes and intercepts(isin_Scalar_Tensor, test_elements):
         return call(isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     if out is not None:
         return isin_Scalar_Tensor_out(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
@@ -2902,7 +2902,7 @@ def isin(
 
 def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, invert=False, out):
     """isin.Scalar_Tensor_out(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(isin_Scalar_Tensor_out, test_elements, out):
+    if state.active_modes and intercepts(isin_Scalar_Tensor_out, test_elements, out):
         return call(isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not (isinstance(test_elements, Tensor) and isinstance(out, Tensor)):

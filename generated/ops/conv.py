@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The conv ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -41,7 +41,7 @@ _col2im_kernels = kernel_table("col2im")
 
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
-    if state.interceptors and intercepts(convolution, input, weight, bias):
+    if state.active_modes and intercepts(convolution, input, weight, bias):
         return call(convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     try:
         if type(stride) is not tuple or stride and type(stride[0]) is not int:
@@ -95,7 +95,7 @@ def convolution_backward(
     grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
 ):
     """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(convolution_backward, grad_output, input, weight):
+    if state.active_modes and intercepts(convolution_backward, grad_output, input, weight):
         return call(
             convolution_backward,
             grad_output,
@@ -185,7 +185,7 @@ def convolution_backward(
 
 def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
     """conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor"""
-    if state.interceptors and intercepts(conv1d_default, input, weight, bias):
+    if state.active_modes and intercepts(conv1d_default, input, weight, bias):
         return call(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
         if not (
@@ -213,7 +213,7 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
 
 def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor"""
-    if state.interceptors and intercepts(conv2d_default, input, weight, bias):
+    if state.active_modes and intercepts(conv2d_default, input, weight, bias):
         return call(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
         if not (
@@ -241,7 +241,7 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
 
 def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
     """conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor"""
-    if state.interceptors and intercepts(conv3d_default, input, weight, bias):
+    if state.active_modes and intercepts(conv3d_default, input, weight, bias):
         return call(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
     try:
         if not (
@@ -269,7 +269,7 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
 
 def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1):
     """conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", SymInt[1] dilation=1, SymInt groups=1) -> Tensor"""
-    if state.interceptors and intercepts(conv1d_padding, input, weight, bias):
+    if state.active_modes and intercepts(conv1d_padding, input, weight, bias):
         return call(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
         if not (
@@ -310,7 +310,7 @@ def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), g
 
 def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1):
     """conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", SymInt[2] dilation=1, SymInt groups=1) -> Tensor"""
-    if state.interceptors and intercepts(conv2d_padding, input, weight, bias):
+    if state.active_modes and intercepts(conv2d_padding, input, weight, bias):
         return call(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
         if not (
@@ -351,7 +351,7 @@ def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1,
 
 def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1):
     """conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", SymInt[3] dilation=1, SymInt groups=1) -> Tensor"""
-    if state.interceptors and intercepts(conv3d_padding, input, weight, bias):
+    if state.active_modes and intercepts(conv3d_padding, input, weight, bias):
         return call(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
     try:
         if not (
@@ -394,7 +394,7 @@ def conv_transpose2d(
     input, weight, bias=None, stride=(1, 1), padding=(0, 0), output_padding=(0, 0), groups=1, dilation=(1, 1)
 ):
     """conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor"""
-    if state.interceptors and intercepts(conv_transpose2d, input, weight, bias):
+    if state.active_modes and intercepts(conv_transpose2d, input, weight, bias):
         return call(conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
         if not (
@@ -428,7 +428,7 @@ def conv_transpose2d(
 
 def conv_tbc(input, weight, bias, pad=0):
     """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor"""
-    if state.interceptors and intercepts(conv_tbc, input, weight, bias):
+    if state.active_modes and intercepts(conv_tbc, input, weight, bias):
         return call(conv_tbc, input, weight, bias, pad)
     try:
         if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and isinstance(bias, Tensor)):
@@ -442,7 +442,7 @@ def conv_tbc(input, weight, bias, pad=0):
 
 def im2col(input, kernel_size, dilation, padding, stride):
     """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
-    if state.interceptors and intercepts(im2col, input):
+    if state.active_modes and intercepts(im2col, input):
         return call(im2col, input, kernel_size, dilation, padding, stride)
     try:
         if type(kernel_size) is int:
@@ -480,7 +480,7 @@ def im2col(input, kernel_size, dilation, padding, stride):
 
 def col2im(input, output_size, kernel_size, dilation, padding, stride):
     """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
-    if state.interceptors and intercepts(col2im, input):
+    if state.active_modes and intercepts(col2im, input):
         return call(col2im, input, output_size, kernel_size, dilation, padding, stride)
     try:
         if type(output_size) is int:
@@ -523,7 +523,7 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
 
 def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output_padding=(0,), groups=1, dilation=(1,)):
     """conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor"""
-    if state.interceptors and intercepts(conv_transpose1d, input, weight, bias):
+    if state.active_modes and intercepts(conv_transpose1d, input, weight, bias):
         return call(conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
         if not (
@@ -566,7 +566,7 @@ def conv_transpose3d(
     dilation=(1, 1, 1),
 ):
     """conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor"""
-    if state.interceptors and intercepts(conv_transpose3d, input, weight, bias):
+    if state.active_modes and intercepts(conv_transpose3d, input, weight, bias):
         return call(conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
         if not (

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The dropout ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -26,7 +26,7 @@ _native_dropout_kernels = kernel_table("native_dropout")
 
 def dropout(input, p, train):
     """dropout(Tensor input, float p, bool train) -> Tensor"""
-    if state.interceptors and intercepts(dropout, input):
+    if state.active_modes and intercepts(dropout, input):
         return call(dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -42,7 +42,7 @@ def dropout(input, p, train):
 
 def dropout_(input, p, train):
     """dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
-    if state.interceptors and intercepts(dropout_, input):
+    if state.active_modes and intercepts(dropout_, input):
         return call(dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -58,7 +58,7 @@ def dropout_(input, p, train):
 
 def native_dropout_backward(grad_output, mask, scale):
     """native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
-    if state.interceptors and intercepts(native_dropout_backward, grad_output, mask):
+    if state.active_modes and intercepts(native_dropout_backward, grad_output, mask):
         return call(native_dropout_backward, grad_output, mask, scale)
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(mask, Tensor)):
@@ -72,7 +72,7 @@ def native_dropout_backward(grad_output, mask, scale):
 
 def native_dropout(input, p, train):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(native_dropout, input):
+    if state.active_modes and intercepts(native_dropout, input):
         return call(native_dropout, input, p, train)
     try:
         if type(p) is not float:
@@ -101,7 +101,7 @@ def native_dropout(input, p, train):
 
 def feature_dropout(input, p, train):
     """feature_dropout(Tensor input, float p, bool train) -> Tensor"""
-    if state.interceptors and intercepts(feature_dropout, input):
+    if state.active_modes and intercepts(feature_dropout, input):
         return call(feature_dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -117,7 +117,7 @@ def feature_dropout(input, p, train):
 
 def feature_dropout_(input, p, train):
     """feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
-    if state.interceptors and intercepts(feature_dropout_, input):
+    if state.active_modes and intercepts(feature_dropout_, input):
         return call(feature_dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -133,7 +133,7 @@ def feature_dropout_(input, p, train):
 
 def alpha_dropout(input, p, train):
     """alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
-    if state.interceptors and intercepts(alpha_dropout, input):
+    if state.active_modes and intercepts(alpha_dropout, input):
         return call(alpha_dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -149,7 +149,7 @@ def alpha_dropout(input, p, train):
 
 def alpha_dropout_(input, p, train):
     """alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
-    if state.interceptors and intercepts(alpha_dropout_, input):
+    if state.active_modes and intercepts(alpha_dropout_, input):
         return call(alpha_dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -165,7 +165,7 @@ def alpha_dropout_(input, p, train):
 
 def feature_alpha_dropout(input, p, train):
     """feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
-    if state.interceptors and intercepts(feature_alpha_dropout, input):
+    if state.active_modes and intercepts(feature_alpha_dropout, input):
         return call(feature_alpha_dropout, input, p, train)
     try:
         if not isinstance(input, Tensor):
@@ -181,7 +181,7 @@ def feature_alpha_dropout(input, p, train):
 
 def feature_alpha_dropout_(input, p, train):
     """feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
-    if state.interceptors and intercepts(feature_alpha_dropout_, input):
+    if state.active_modes and intercepts(feature_alpha_dropout_, input):
         return call(feature_alpha_dropout_, input, p, train)
     try:
         if not isinstance(input, Tensor):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The embedding ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -42,7 +42,7 @@ _embedding_renorm__kernels = kernel_table("embedding_renorm_")
 
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
-    if state.interceptors and intercepts(embedding, weight, indices):
+    if state.active_modes and intercepts(embedding, weight, indices):
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     try:
         if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
@@ -79,7 +79,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
-    if state.interceptors and intercepts(embedding_dense_backward, grad_output, indices):
+    if state.active_modes and intercepts(embedding_dense_backward, grad_output, indices):
         return call(embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
     try:
         if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
@@ -125,7 +125,7 @@ def _embedding_bag(
     padding_idx=-1,
 ):
     """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_embedding_bag, weight, indices, offsets, per_sample_weights):
+    if state.active_modes and intercepts(_embedding_bag, weight, indices, offsets, per_sample_weights):
         return call(
             _embedding_bag,
             weight,
@@ -222,7 +222,7 @@ def _embedding_bag_forward_only(
     padding_idx=-1,
 ):
     """_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_embedding_bag_forward_only, weight, indices, offsets, per_sample_weights):
+    if state.active_modes and intercepts(_embedding_bag_forward_only, weight, indices, offsets, per_sample_weights):
         return call(
             _embedding_bag_forward_only,
             weight,
@@ -295,7 +295,7 @@ def embedding_bag_default(
     include_last_offset=False,
 ):
     """embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(embedding_bag_default, weight, indices, offsets, per_sample_weights):
+    if state.active_modes and intercepts(embedding_bag_default, weight, indices, offsets, per_sample_weights):
         return call(
             embedding_bag_default,
             weight,
@@ -345,7 +345,7 @@ def embedding_bag_padding_idx(
     weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
 ):
     """embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(embedding_bag_padding_idx, weight, indices, offsets, per_sample_weights):
+    if state.active_modes and intercepts(embedding_bag_padding_idx, weight, indices, offsets, per_sample_weights):
         return call(
             embedding_bag_padding_idx,
             weight,
@@ -430,7 +430,7 @@ def _embedding_bag_backward(
     padding_idx=-1,
 ):
     """_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _embedding_bag_backward, grad, indices, offsets, offset2bag, bag_size, maximum_indices, per_sample_weights
     ):
         return call(
@@ -521,7 +521,7 @@ def _embedding_bag_dense_backward(
     padding_idx=-1,
 ):
     """_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _embedding_bag_dense_backward, grad, indices, offset2bag, bag_size, maximum_indices, per_sample_weights
     ):
         return call(
@@ -593,7 +593,7 @@ def _embedding_bag_dense_backward(
 
 def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx=-1):
     """_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag
     ):
         return call(
@@ -642,7 +642,7 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
 
 def embedding_renorm_(input, indices, max_norm, norm_type):
     """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
-    if state.interceptors and intercepts(embedding_renorm_, input, indices):
+    if state.active_modes and intercepts(embedding_renorm_, input, indices):
         return call(embedding_renorm_, input, indices, max_norm, norm_type)
     try:
         if type(max_norm) is not float:

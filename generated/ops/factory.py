@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The factory ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -79,7 +79,7 @@ def empty(
     requires_grad=False,
 ):
     """empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(empty):
+    if state.active_modes and intercepts(empty):
         return call(
             empty,
             size,
@@ -123,7 +123,7 @@ def empty(
 
 def empty_out(size, *more_size, memory_format=None, out):
     """empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(empty_out, out):
+    if state.active_modes and intercepts(empty_out, out):
         return call(empty_out, size, *more_size, memory_format=memory_format, out=out)
     try:
         if type(size) is int:
@@ -144,7 +144,7 @@ def empty_out(size, *more_size, memory_format=None, out):
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(empty_strided):
+    if state.active_modes and intercepts(empty_strided):
         return call(
             empty_strided,
             size,
@@ -181,7 +181,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
 
 def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(zeros):
+    if state.active_modes and intercepts(zeros):
         return call(
             zeros,
             size,
@@ -223,7 +223,7 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
 
 def zeros_out(size, *more_size, out):
     """zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(zeros_out, out):
+    if state.active_modes and intercepts(zeros_out, out):
         return call(zeros_out, size, *more_size, out=out)
     try:
         if type(size) is int:
@@ -244,7 +244,7 @@ def zeros_out(size, *more_size, out):
 
 def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(ones):
+    if state.active_modes and intercepts(ones):
         return call(
             ones,
             size,
@@ -286,7 +286,7 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
 
 def ones_out(size, *more_size, out):
     """ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ones_out, out):
+    if state.active_modes and intercepts(ones_out, out):
         return call(ones_out, size, *more_size, out=out)
     try:
         if type(size) is int:
@@ -307,7 +307,7 @@ def ones_out(size, *more_size, out):
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(full):
+    if state.active_modes and intercepts(full):
         return call(
             full,
             size,
@@ -349,7 +349,7 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
 
 def full_out(size, fill_value, *, out):
     """full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(full_out, out):
+    if state.active_modes and intercepts(full_out, out):
         return call(full_out, size, fill_value, out=out)
     try:
         if type(size) is not tuple:
@@ -370,7 +370,7 @@ def full_out(size, fill_value, *, out):
 
 def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(arange_default):
+    if state.active_modes and intercepts(arange_default):
         return call(
             arange_default,
             end,
@@ -413,7 +413,7 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
 
 def arange_default_out(end, *, out):
     """arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arange_default_out, out):
+    if state.active_modes and intercepts(arange_default_out, out):
         return call(arange_default_out, end, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -432,7 +432,7 @@ def arange_default_out(end, *, out):
 
 def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(arange_start):
+    if state.active_modes and intercepts(arange_start):
         return call(
             arange_start,
             start,
@@ -476,7 +476,7 @@ def arange_start_step(
     start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(arange_start_step):
+    if state.active_modes and intercepts(arange_start_step):
         return call(
             arange_start_step,
             start,
@@ -570,7 +570,7 @@ def arange(
 
 def arange_start_step_out(start, end, step=1, *, out):
     """arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arange_start_step_out, out):
+    if state.active_modes and intercepts(arange_start_step_out, out):
         return call(arange_start_step_out, start, end, step, out=out)
     try:
         if type(start) is not int and type(start) is not float:
@@ -597,7 +597,7 @@ def linspace_default(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(linspace_default):
+    if state.active_modes and intercepts(linspace_default):
         return call(
             linspace_default,
             start,
@@ -643,7 +643,7 @@ def linspace_default(
 
 def linspace_default_out(start, end, steps, *, out):
     """linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linspace_default_out, out):
+    if state.active_modes and intercepts(linspace_default_out, out):
         return call(linspace_default_out, start, end, steps, out=out)
     try:
         if type(start) is not int and type(start) is not float:
@@ -670,7 +670,7 @@ def linspace_Tensor_Tensor(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(linspace_Tensor_Tensor, start, end):
+    if state.active_modes and intercepts(linspace_Tensor_Tensor, start, end):
         return call(
             linspace_Tensor_Tensor,
             start,
@@ -721,7 +721,7 @@ def linspace_Tensor_Tensor(
 
 def linspace_Tensor_Tensor_out(start, end, steps, *, out):
     """linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linspace_Tensor_Tensor_out, start, end, out):
+    if state.active_modes and intercepts(linspace_Tensor_Tensor_out, start, end, out):
         return call(linspace_Tensor_Tensor_out, start, end, steps, out=out)
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(out, Tensor)):
@@ -740,7 +740,7 @@ def linspace_Tensor_Scalar(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(linspace_Tensor_Scalar, start):
+    if state.active_modes and intercepts(linspace_Tensor_Scalar, start):
         return call(
             linspace_Tensor_Scalar,
             start,
@@ -793,7 +793,7 @@ def linspace_Tensor_Scalar(
 
 def linspace_Tensor_Scalar_out(start, end, steps, *, out):
     """linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linspace_Tensor_Scalar_out, start, out):
+    if state.active_modes and intercepts(linspace_Tensor_Scalar_out, start, out):
         return call(linspace_Tensor_Scalar_out, start, end, steps, out=out)
     try:
         if not (isinstance(start, Tensor) and isinstance(out, Tensor)):
@@ -814,7 +814,7 @@ def linspace_Scalar_Tensor(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(linspace_Scalar_Tensor, end):
+    if state.active_modes and intercepts(linspace_Scalar_Tensor, end):
         return call(
             linspace_Scalar_Tensor,
             start,
@@ -939,7 +939,7 @@ def linspace(
 
 def linspace_Scalar_Tensor_out(start, end, steps, *, out):
     """linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linspace_Scalar_Tensor_out, end, out):
+    if state.active_modes and intercepts(linspace_Scalar_Tensor_out, end, out):
         return call(linspace_Scalar_Tensor_out, start, end, steps, out=out)
     try:
         if not (isinstance(end, Tensor) and isinstance(out, Tensor)):
@@ -970,7 +970,7 @@ def logspace_default(
     requires_grad=False,
 ):
     """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(logspace_default):
+    if state.active_modes and intercepts(logspace_default):
         return call(
             logspace_default,
             start,
@@ -1027,7 +1027,7 @@ def logspace_default(
 
 def logspace_default_out(start, end, steps, base=10.0, *, out):
     """logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logspace_default_out, out):
+    if state.active_modes and intercepts(logspace_default_out, out):
         return call(logspace_default_out, start, end, steps, base, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1064,7 +1064,7 @@ def logspace_Tensor_Tensor(
     requires_grad=False,
 ):
     """logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(logspace_Tensor_Tensor, start, end):
+    if state.active_modes and intercepts(logspace_Tensor_Tensor, start, end):
         return call(
             logspace_Tensor_Tensor,
             start,
@@ -1119,7 +1119,7 @@ def logspace_Tensor_Tensor(
 
 def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
     """logspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logspace_Tensor_Tensor_out, start, end, out):
+    if state.active_modes and intercepts(logspace_Tensor_Tensor_out, start, end, out):
         return call(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(out, Tensor)):
@@ -1150,7 +1150,7 @@ def logspace_Scalar_Tensor(
     requires_grad=False,
 ):
     """logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(logspace_Scalar_Tensor, end):
+    if state.active_modes and intercepts(logspace_Scalar_Tensor, end):
         return call(
             logspace_Scalar_Tensor,
             start,
@@ -1207,7 +1207,7 @@ def logspace_Scalar_Tensor(
 
 def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
     """logspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logspace_Scalar_Tensor_out, end, out):
+    if state.active_modes and intercepts(logspace_Scalar_Tensor_out, end, out):
         return call(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
     try:
         if not (isinstance(end, Tensor) and isinstance(out, Tensor)):
@@ -1240,7 +1240,7 @@ def logspace_Tensor_Scalar(
     requires_grad=False,
 ):
     """logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(logspace_Tensor_Scalar, start):
+    if state.active_modes and intercepts(logspace_Tensor_Scalar, start):
         return call(
             logspace_Tensor_Scalar,
             start,
@@ -1383,7 +1383,7 @@ def logspace(
 
 def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
     """logspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logspace_Tensor_Scalar_out, start, out):
+    if state.active_modes and intercepts(logspace_Tensor_Scalar_out, start, out):
         return call(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
     try:
         if not (isinstance(start, Tensor) and isinstance(out, Tensor)):
@@ -1404,7 +1404,7 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
 
 def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(range):
+    if state.active_modes and intercepts(range):
         return call(
             range,
             start,
@@ -1457,7 +1457,7 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
 
 def range_out(start, end, step=1, *, out):
     """range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(range_out, out):
+    if state.active_modes and intercepts(range_out, out):
         return call(range_out, start, end, step, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1480,7 +1480,7 @@ def range_out(start, end, step=1, *, out):
 
 def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(range_default):
+    if state.active_modes and intercepts(range_default):
         return call(
             range_default,
             start,
@@ -1529,7 +1529,7 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
 
 def range_default_out(start, end, *, out):
     """range.out_(Scalar start, Scalar end, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(range_default_out, out):
+    if state.active_modes and intercepts(range_default_out, out):
         return call(range_default_out, start, end, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1550,7 +1550,7 @@ def range_default_out(start, end, *, out):
 
 def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(eye_default):
+    if state.active_modes and intercepts(eye_default):
         return call(
             eye_default,
             n,
@@ -1588,7 +1588,7 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
 
 def eye_default_out(n, *, out):
     """eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(eye_default_out, out):
+    if state.active_modes and intercepts(eye_default_out, out):
         return call(eye_default_out, n, out=out)
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
@@ -1607,7 +1607,7 @@ def eye_default_out(n, *, out):
 
 def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(eye_m):
+    if state.active_modes and intercepts(eye_m):
         return call(
             eye_m,
             n,
@@ -1664,7 +1664,7 @@ def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out
 
 def eye_m_out(n, m, *, out):
     """eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(eye_m_out, out):
+    if state.active_modes and intercepts(eye_m_out, out):
         return call(eye_m_out, n, m, out=out)
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
@@ -1685,7 +1685,7 @@ def eye_m_out(n, m, *, out):
 
 def hann_window_default(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(hann_window_default):
+    if state.active_modes and intercepts(hann_window_default):
         return call(
             hann_window_default,
             window_length,
@@ -1727,7 +1727,7 @@ def hann_window_periodic(
     window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(hann_window_periodic):
+    if state.active_modes and intercepts(hann_window_periodic):
         return call(
             hann_window_periodic,
             window_length,
@@ -1796,7 +1796,7 @@ def hamming_window_default(
     window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(hamming_window_default):
+    if state.active_modes and intercepts(hamming_window_default):
         return call(
             hamming_window_default,
             window_length,
@@ -1838,7 +1838,7 @@ def hamming_window_periodic(
     window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(hamming_window_periodic):
+    if state.active_modes and intercepts(hamming_window_periodic):
         return call(
             hamming_window_periodic,
             window_length,
@@ -1884,7 +1884,7 @@ def hamming_window_periodic_alpha(
     window_length, periodic, alpha, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(hamming_window_periodic_alpha):
+    if state.active_modes and intercepts(hamming_window_periodic_alpha):
         return call(
             hamming_window_periodic_alpha,
             window_length,
@@ -1934,7 +1934,7 @@ def hamming_window_periodic_alpha_beta(
     window_length, periodic, alpha, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(hamming_window_periodic_alpha_beta):
+    if state.active_modes and intercepts(hamming_window_periodic_alpha_beta):
         return call(
             hamming_window_periodic_alpha_beta,
             window_length,
@@ -2047,7 +2047,7 @@ def blackman_window_default(
     window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(blackman_window_default):
+    if state.active_modes and intercepts(blackman_window_default):
         return call(
             blackman_window_default,
             window_length,
@@ -2089,7 +2089,7 @@ def blackman_window_periodic(
     window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(blackman_window_periodic):
+    if state.active_modes and intercepts(blackman_window_periodic):
         return call(
             blackman_window_periodic,
             window_length,
@@ -2158,7 +2158,7 @@ def bartlett_window_default(
     window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(bartlett_window_default):
+    if state.active_modes and intercepts(bartlett_window_default):
         return call(
             bartlett_window_default,
             window_length,
@@ -2200,7 +2200,7 @@ def bartlett_window_periodic(
     window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(bartlett_window_periodic):
+    if state.active_modes and intercepts(bartlett_window_periodic):
         return call(
             bartlett_window_periodic,
             window_length,
@@ -2269,7 +2269,7 @@ def kaiser_window_default(
     window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(kaiser_window_default):
+    if state.active_modes and intercepts(kaiser_window_default):
         return call(
             kaiser_window_default,
             window_length,
@@ -2311,7 +2311,7 @@ def kaiser_window_periodic(
     window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(kaiser_window_periodic):
+    if state.active_modes and intercepts(kaiser_window_periodic):
         return call(
             kaiser_window_periodic,
             window_length,
@@ -2357,7 +2357,7 @@ def kaiser_window_beta(
     window_length, periodic, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(kaiser_window_beta):
+    if state.active_modes and intercepts(kaiser_window_beta):
         return call(
             kaiser_window_beta,
             window_length,
@@ -2449,7 +2449,7 @@ def kaiser_window(
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(scalar_tensor):
+    if state.active_modes and intercepts(scalar_tensor):
         return call(
             scalar_tensor,
             s,
@@ -2489,7 +2489,7 @@ def empty_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(empty_like, input):
+    if state.active_modes and intercepts(empty_like, input):
         return call(
             empty_like,
             input,
@@ -2532,7 +2532,7 @@ def zeros_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(zeros_like, input):
+    if state.active_modes and intercepts(zeros_like, input):
         return call(
             zeros_like,
             input,
@@ -2575,7 +2575,7 @@ def ones_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(ones_like, input):
+    if state.active_modes and intercepts(ones_like, input):
         return call(
             ones_like,
             input,
@@ -2626,7 +2626,7 @@ def full_like(
     requires_grad=False,
 ):
     """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(full_like, input):
+    if state.active_modes and intercepts(full_like, input):
         return call(
             full_like,
             input,
@@ -2673,7 +2673,7 @@ def full_like(
 
 def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(new_empty, input):
+    if state.active_modes and intercepts(new_empty, input):
         return call(
             new_empty,
             input,
@@ -2721,7 +2721,7 @@ def new_empty_strided(
     input, size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(new_empty_strided, input):
+    if state.active_modes and intercepts(new_empty_strided, input):
         return call(
             new_empty_strided,
             input,
@@ -2767,7 +2767,7 @@ def new_empty_strided(
 
 def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(new_zeros, input):
+    if state.active_modes and intercepts(new_zeros, input):
         return call(
             new_zeros,
             input,
@@ -2813,7 +2813,7 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
 
 def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(new_ones, input):
+    if state.active_modes and intercepts(new_ones, input):
         return call(
             new_ones,
             input,
@@ -2859,7 +2859,7 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
 
 def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(new_full, input):
+    if state.active_modes and intercepts(new_full, input):
         return call(
             new_full,
             input,
@@ -2905,7 +2905,7 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
 
 def clone(input, *, memory_format=None):
     """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(clone, input):
+    if state.active_modes and intercepts(clone, input):
         return call(clone, input, memory_format=memory_format)
     try:
         input_array = input._mt_array
@@ -2922,7 +2922,7 @@ def clone(input, *, memory_format=None):
 
 def copy_default(input, src, non_blocking=False):
     """copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"""
-    if state.interceptors and intercepts(copy_default, input, src):
+    if state.active_modes and intercepts(copy_default, input, src):
         return call(copy_default, input, src, non_blocking)
     try:
         if not (isinstance(input, Tensor) and isinstance(src, Tensor)):
@@ -2936,7 +2936,7 @@ def copy_default(input, src, non_blocking=False):
 
 def copy_(input, other, non_blocking=False):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
-    if state.interceptors and intercepts(copy_, input, other):
+    if state.active_modes and intercepts(copy_, input, other):
         return call(copy_, input, other, non_blocking)
     try:
         if type(other) is not Tensor:
@@ -2969,7 +2969,7 @@ def copy_(input, other, non_blocking=False):
 
 def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, memory_format=None):
     """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_copy, input):
+    if state.active_modes and intercepts(_to_copy, input):
         return call(
             _to_copy,
             input,
@@ -3023,7 +3023,7 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
 
 def _pin_memory(input, device=None):
     """_pin_memory(Tensor self, Device? device=None) -> Tensor"""
-    if state.interceptors and intercepts(_pin_memory, input):
+    if state.active_modes and intercepts(_pin_memory, input):
         return call(_pin_memory, input, device)
     if not isinstance(input, Tensor):
         return raise_bad_argument(_pin_memory, input, device)
@@ -3034,7 +3034,7 @@ def to_dtype_layout(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, copy=False, memory_format=None
 ):
     """to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    if state.interceptors and intercepts(to_dtype_layout, input):
+    if state.active_modes and intercepts(to_dtype_layout, input):
         return call(
             to_dtype_layout,
             input,
@@ -3086,7 +3086,7 @@ def to_dtype_layout(
 
 def to_device(input, device, dtype, non_blocking=False, copy=False, memory_format=None):
     """to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    if state.interceptors and intercepts(to_device, input):
+    if state.active_modes and intercepts(to_device, input):
         return call(to_device, input, device, dtype, non_blocking, copy, memory_format)
     try:
         if not isinstance(input, Tensor):
@@ -3104,7 +3104,7 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
 
 def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
     """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    if state.interceptors and intercepts(to_dtype, input):
+    if state.active_modes and intercepts(to_dtype, input):
         return call(to_dtype, input, dtype, non_blocking, copy, memory_format)
     try:
         if not isinstance(input, Tensor):
@@ -3122,7 +3122,7 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
 
 def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
     """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    if state.interceptors and intercepts(to_other, input, other):
+    if state.active_modes and intercepts(to_other, input, other):
         return call(to_other, input, other, non_blocking, copy, memory_format)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -3154,7 +3154,7 @@ def to(*args, **kwargs):
 
 def type_as(input, other):
     """type_as(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(type_as, input, other):
+    if state.active_modes and intercepts(type_as, input, other):
         return call(type_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(type_as, input, other)
@@ -3163,7 +3163,7 @@ def type_as(input, other):
 
 def fill_Scalar(input, value):
     """fill.Scalar(Tensor self, Scalar value) -> Tensor"""
-    if state.interceptors and intercepts(fill_Scalar, input):
+    if state.active_modes and intercepts(fill_Scalar, input):
         return call(fill_Scalar, input, value)
     try:
         if type(value) is not int and type(value) is not float:
@@ -3182,7 +3182,7 @@ def fill_Scalar(input, value):
 
 def fill__Scalar(input, value):
     """fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fill__Scalar, input):
+    if state.active_modes and intercepts(fill__Scalar, input):
         return call(fill__Scalar, input, value)
     try:
         if type(value) is not int and type(value) is not float:
@@ -3206,7 +3206,7 @@ def fill__Scalar(input, value):
 
 def fill_Tensor(input, value):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
-    if state.interceptors and intercepts(fill_Tensor, input, value):
+    if state.active_modes and intercepts(fill_Tensor, input, value):
         return call(fill_Tensor, input, value)
     try:
         input_array = input._mt_array
@@ -3240,7 +3240,7 @@ def fill(input, value):
 
 def fill__Tensor(input, value):
     """fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fill__Tensor, input, value):
+    if state.active_modes and intercepts(fill__Tensor, input, value):
         return call(fill__Tensor, input, value)
     try:
         input_array = input._mt_array
@@ -3279,7 +3279,7 @@ def fill_(input, value):
 
 def zero_(input):
     """zero_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(zero_, input):
+    if state.active_modes and intercepts(zero_, input):
         return call(zero_, input)
     try:
         input_array = input._mt_array
@@ -3301,7 +3301,7 @@ def zero_(input):
 
 def zero_default(input):
     """zero(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(zero_default, input):
+    if state.active_modes and intercepts(zero_default, input):
         return call(zero_default, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(zero_default, input)
@@ -3310,7 +3310,7 @@ def zero_default(input):
 
 def complex(real, imag, *, out=None):
     """complex(Tensor real, Tensor imag) -> Tensor"""
-    if state.interceptors and intercepts(complex, real, imag):
+    if state.active_modes and intercepts(complex, real, imag):
         return call(complex, real, imag, out=out)
     if out is not None:
         return complex_out(real, imag, out=out)
@@ -3332,7 +3332,7 @@ def complex(real, imag, *, out=None):
 
 def complex_out(real, imag, *, out):
     """complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(complex_out, real, imag, out):
+    if state.active_modes and intercepts(complex_out, real, imag, out):
         return call(complex_out, real, imag, out=out)
     try:
         real_array = real._mt_array
@@ -3349,7 +3349,7 @@ def complex_out(real, imag, *, out):
 
 def polar(abs, angle, *, out=None):
     """polar(Tensor abs, Tensor angle) -> Tensor"""
-    if state.interceptors and intercepts(polar, abs, angle):
+    if state.active_modes and intercepts(polar, abs, angle):
         return call(polar, abs, angle, out=out)
     if out is not None:
         return polar_out(abs, angle, out=out)
@@ -3359,7 +3359,7 @@ def polar(abs, angle, *, out=None):
     if (
         (abs._mt_edge is not None or angle._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(abs, angle))
+        and not (state.active_modes and looks_inside(abs, angle))
     ):
         abs_edge = abs._mt_edge or edge_of(abs)
         angle_edge = angle._mt_edge or edge_of(angle)
@@ -3376,7 +3376,7 @@ def polar(abs, angle, *, out=None):
 
 def polar_out(abs, angle, *, out):
     """polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(polar_out, abs, angle, out):
+    if state.active_modes and intercepts(polar_out, abs, angle, out):
         return call(polar_out, abs, angle, out=out)
     if not (isinstance(abs, Tensor) and isinstance(angle, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(polar_out, abs, angle, out=out)
@@ -3389,7 +3389,7 @@ def empty_permuted(
     size, physical_layout, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(empty_permuted):
+    if state.active_modes and intercepts(empty_permuted):
         return call(
             empty_permuted,
             size,
@@ -3433,7 +3433,7 @@ def empty_permuted(
 
 def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
     """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(tril_indices):
+    if state.active_modes and intercepts(tril_indices):
         return call(
             tril_indices,
             row,
@@ -3481,7 +3481,7 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
 
 def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
     """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(triu_indices):
+    if state.active_modes and intercepts(triu_indices):
         return call(
             triu_indices,
             row,

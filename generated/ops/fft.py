@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The fft ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -48,7 +48,7 @@ __fft_c2r_kernels = kernel_table("_fft_c2r")
 
 def _fft_c2c(input, dim, normalization, forward, *, out=None):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
-    if state.interceptors and intercepts(_fft_c2c, input):
+    if state.active_modes and intercepts(_fft_c2c, input):
         return call(_fft_c2c, input, dim, normalization, forward, out=out)
     if out is not None:
         return _fft_c2c_out(input, dim, normalization, forward, out=out)
@@ -76,7 +76,7 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
 
 def _fft_c2c_out(input, dim, normalization, forward, *, out):
     """_fft_c2c.out(Tensor self, SymInt[] dim, int normalization, bool forward, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_fft_c2c_out, input, out):
+    if state.active_modes and intercepts(_fft_c2c_out, input, out):
         return call(_fft_c2c_out, input, dim, normalization, forward, out=out)
     try:
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -98,7 +98,7 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
 
 def _fft_r2c(input, dim, normalization, onesided, *, out=None):
     """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
-    if state.interceptors and intercepts(_fft_r2c, input):
+    if state.active_modes and intercepts(_fft_r2c, input):
         return call(_fft_r2c, input, dim, normalization, onesided, out=out)
     if out is not None:
         return _fft_r2c_out(input, dim, normalization, onesided, out=out)
@@ -127,7 +127,7 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
 
 def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     """_fft_r2c.out(Tensor self, int[] dim, int normalization, bool onesided, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_fft_r2c_out, input, out):
+    if state.active_modes and intercepts(_fft_r2c_out, input, out):
         return call(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     try:
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -151,7 +151,7 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
 
 def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
-    if state.interceptors and intercepts(_fft_c2r, input):
+    if state.active_modes and intercepts(_fft_c2r, input):
         return call(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
     if out is not None:
         return _fft_c2r_out(input, dim, normalization, last_dim_size, out=out)
@@ -178,7 +178,7 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
 
 def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     """_fft_c2r.out(Tensor self, int[] dim, int normalization, SymInt last_dim_size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_fft_c2r_out, input, out):
+    if state.active_modes and intercepts(_fft_c2r_out, input, out):
         return call(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     try:
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
@@ -204,7 +204,7 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_fft, input):
+    if state.active_modes and intercepts(fft_fft, input):
         return call(fft_fft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_fft_out(input, n, dim, norm, out=out)
@@ -224,7 +224,7 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_fft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_fft_out, input, out):
+    if state.active_modes and intercepts(fft_fft_out, input, out):
         return call(fft_fft_out, input, n, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -246,7 +246,7 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ifft, input):
+    if state.active_modes and intercepts(fft_ifft, input):
         return call(fft_ifft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_ifft_out(input, n, dim, norm, out=out)
@@ -266,7 +266,7 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_ifft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_ifft_out, input, out):
+    if state.active_modes and intercepts(fft_ifft_out, input, out):
         return call(fft_ifft_out, input, n, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -288,7 +288,7 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_rfft, input):
+    if state.active_modes and intercepts(fft_rfft, input):
         return call(fft_rfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_rfft_out(input, n, dim, norm, out=out)
@@ -308,7 +308,7 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_rfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_rfft_out, input, out):
+    if state.active_modes and intercepts(fft_rfft_out, input, out):
         return call(fft_rfft_out, input, n, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -330,7 +330,7 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_irfft, input):
+    if state.active_modes and intercepts(fft_irfft, input):
         return call(fft_irfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_irfft_out(input, n, dim, norm, out=out)
@@ -350,7 +350,7 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_irfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_irfft_out, input, out):
+    if state.active_modes and intercepts(fft_irfft_out, input, out):
         return call(fft_irfft_out, input, n, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -372,7 +372,7 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_hfft, input):
+    if state.active_modes and intercepts(fft_hfft, input):
         return call(fft_hfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_hfft_out(input, n, dim, norm, out=out)
@@ -392,7 +392,7 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_hfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_hfft_out, input, out):
+    if state.active_modes and intercepts(fft_hfft_out, input, out):
         return call(fft_hfft_out, input, n, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -414,7 +414,7 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ihfft, input):
+    if state.active_modes and intercepts(fft_ihfft, input):
         return call(fft_ihfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_ihfft_out(input, n, dim, norm, out=out)
@@ -434,7 +434,7 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
     """fft_ihfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_ihfft_out, input, out):
+    if state.active_modes and intercepts(fft_ihfft_out, input, out):
         return call(fft_ihfft_out, input, n, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -456,7 +456,7 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_fft2, input):
+    if state.active_modes and intercepts(fft_fft2, input):
         return call(fft_fft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_fft2_out(input, s, dim, norm, out=out)
@@ -480,7 +480,7 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_fft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_fft2_out, input, out):
+    if state.active_modes and intercepts(fft_fft2_out, input, out):
         return call(fft_fft2_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -506,7 +506,7 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_fftn, input):
+    if state.active_modes and intercepts(fft_fftn, input):
         return call(fft_fftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_fftn_out(input, s, dim, norm, out=out)
@@ -530,7 +530,7 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_fftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_fftn_out, input, out):
+    if state.active_modes and intercepts(fft_fftn_out, input, out):
         return call(fft_fftn_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -556,7 +556,7 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ifft2, input):
+    if state.active_modes and intercepts(fft_ifft2, input):
         return call(fft_ifft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ifft2_out(input, s, dim, norm, out=out)
@@ -580,7 +580,7 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_ifft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_ifft2_out, input, out):
+    if state.active_modes and intercepts(fft_ifft2_out, input, out):
         return call(fft_ifft2_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -606,7 +606,7 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ifftn, input):
+    if state.active_modes and intercepts(fft_ifftn, input):
         return call(fft_ifftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ifftn_out(input, s, dim, norm, out=out)
@@ -630,7 +630,7 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_ifftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_ifftn_out, input, out):
+    if state.active_modes and intercepts(fft_ifftn_out, input, out):
         return call(fft_ifftn_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -656,7 +656,7 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_rfft2, input):
+    if state.active_modes and intercepts(fft_rfft2, input):
         return call(fft_rfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_rfft2_out(input, s, dim, norm, out=out)
@@ -680,7 +680,7 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_rfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_rfft2_out, input, out):
+    if state.active_modes and intercepts(fft_rfft2_out, input, out):
         return call(fft_rfft2_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -706,7 +706,7 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_rfftn, input):
+    if state.active_modes and intercepts(fft_rfftn, input):
         return call(fft_rfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_rfftn_out(input, s, dim, norm, out=out)
@@ -730,7 +730,7 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_rfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_rfftn_out, input, out):
+    if state.active_modes and intercepts(fft_rfftn_out, input, out):
         return call(fft_rfftn_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -756,7 +756,7 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_irfft2, input):
+    if state.active_modes and intercepts(fft_irfft2, input):
         return call(fft_irfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_irfft2_out(input, s, dim, norm, out=out)
@@ -780,7 +780,7 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_irfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_irfft2_out, input, out):
+    if state.active_modes and intercepts(fft_irfft2_out, input, out):
         return call(fft_irfft2_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -806,7 +806,7 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_irfftn, input):
+    if state.active_modes and intercepts(fft_irfftn, input):
         return call(fft_irfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_irfftn_out(input, s, dim, norm, out=out)
@@ -830,7 +830,7 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_irfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_irfftn_out, input, out):
+    if state.active_modes and intercepts(fft_irfftn_out, input, out):
         return call(fft_irfftn_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -856,7 +856,7 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_hfft2, input):
+    if state.active_modes and intercepts(fft_hfft2, input):
         return call(fft_hfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_hfft2_out(input, s, dim, norm, out=out)
@@ -880,7 +880,7 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_hfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_hfft2_out, input, out):
+    if state.active_modes and intercepts(fft_hfft2_out, input, out):
         return call(fft_hfft2_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -906,7 +906,7 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_hfftn, input):
+    if state.active_modes and intercepts(fft_hfftn, input):
         return call(fft_hfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_hfftn_out(input, s, dim, norm, out=out)
@@ -930,7 +930,7 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_hfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_hfftn_out, input, out):
+    if state.active_modes and intercepts(fft_hfftn_out, input, out):
         return call(fft_hfftn_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -956,7 +956,7 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ihfft2, input):
+    if state.active_modes and intercepts(fft_ihfft2, input):
         return call(fft_ihfft2, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ihfft2_out(input, s, dim, norm, out=out)
@@ -980,7 +980,7 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     """fft_ihfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_ihfft2_out, input, out):
+    if state.active_modes and intercepts(fft_ihfft2_out, input, out):
         return call(fft_ihfft2_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1006,7 +1006,7 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ihfftn, input):
+    if state.active_modes and intercepts(fft_ihfftn, input):
         return call(fft_ihfftn, input, s, dim, norm, out=out)
     if out is not None:
         return fft_ihfftn_out(input, s, dim, norm, out=out)
@@ -1030,7 +1030,7 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
     """fft_ihfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_ihfftn_out, input, out):
+    if state.active_modes and intercepts(fft_ihfftn_out, input, out):
         return call(fft_ihfftn_out, input, s, dim, norm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1054,7 +1054,7 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(fft_fftfreq):
+    if state.active_modes and intercepts(fft_fftfreq):
         return call(
             fft_fftfreq,
             n,
@@ -1101,7 +1101,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
 
 def fft_fftfreq_out(n, d=1.0, *, out):
     """fft_fftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_fftfreq_out, out):
+    if state.active_modes and intercepts(fft_fftfreq_out, out):
         return call(fft_fftfreq_out, n, d, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1122,7 +1122,7 @@ def fft_fftfreq_out(n, d=1.0, *, out):
 
 def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(fft_rfftfreq):
+    if state.active_modes and intercepts(fft_rfftfreq):
         return call(
             fft_rfftfreq,
             n,
@@ -1169,7 +1169,7 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
 
 def fft_rfftfreq_out(n, d=1.0, *, out):
     """fft_rfftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fft_rfftfreq_out, out):
+    if state.active_modes and intercepts(fft_rfftfreq_out, out):
         return call(fft_rfftfreq_out, n, d, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1192,7 +1192,7 @@ def fft_fftshift(input, dim=None, *, axis=None):
     """fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_fftshift, input):
+    if state.active_modes and intercepts(fft_fftshift, input):
         return call(fft_fftshift, input, dim)
     try:
         if not isinstance(input, Tensor):
@@ -1210,7 +1210,7 @@ def fft_ifftshift(input, dim=None, *, axis=None):
     """fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(fft_ifftshift, input):
+    if state.active_modes and intercepts(fft_ifftshift, input):
         return call(fft_ifftshift, input, dim)
     try:
         if not isinstance(input, Tensor):
@@ -1236,7 +1236,7 @@ def stft_default(
     align_to_window=None,
 ):
     """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
-    if state.interceptors and intercepts(stft_default, input, window):
+    if state.active_modes and intercepts(stft_default, input, window):
         return call(
             stft_default,
             input,
@@ -1299,7 +1299,7 @@ def stft_center(
     align_to_window=None,
 ):
     """stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
-    if state.interceptors and intercepts(stft_center, input, window):
+    if state.active_modes and intercepts(stft_center, input, window):
         return call(
             stft_center,
             input,
@@ -1391,7 +1391,7 @@ def istft(
     return_complex=False,
 ):
     """istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor"""
-    if state.interceptors and intercepts(istft, input, window):
+    if state.active_modes and intercepts(istft, input, window):
         return call(
             istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )

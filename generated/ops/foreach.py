@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The foreach ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -27,7 +27,7 @@ from mindtorch.dispatch.families import complete
 
 def _foreach_add_Scalar(input, scalar):
     """_foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_add_Scalar, input):
+    if state.active_modes and intercepts(_foreach_add_Scalar, input):
         return call(_foreach_add_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -41,7 +41,7 @@ def _foreach_add_Scalar(input, scalar):
 
 def _foreach_add__Scalar(input, scalar):
     """_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_add__Scalar, input):
+    if state.active_modes and intercepts(_foreach_add__Scalar, input):
         return call(_foreach_add__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -55,7 +55,7 @@ def _foreach_add__Scalar(input, scalar):
 
 def _foreach_add_List(input, other, *, alpha=1):
     """_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_add_List, input, other):
+    if state.active_modes and intercepts(_foreach_add_List, input, other):
         return call(_foreach_add_List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -71,7 +71,7 @@ def _foreach_add_List(input, other, *, alpha=1):
 
 def _foreach_add__List(input, other, *, alpha=1):
     """_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_add__List, input, other):
+    if state.active_modes and intercepts(_foreach_add__List, input, other):
         return call(_foreach_add__List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -87,7 +87,7 @@ def _foreach_add__List(input, other, *, alpha=1):
 
 def _foreach_add_ScalarList(input, scalars):
     """_foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_add_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_add_ScalarList, input):
         return call(_foreach_add_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -99,7 +99,7 @@ def _foreach_add_ScalarList(input, scalars):
 
 def _foreach_add__ScalarList(input, scalars):
     """_foreach_add_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_add__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_add__ScalarList, input):
         return call(_foreach_add__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -111,7 +111,7 @@ def _foreach_add__ScalarList(input, scalars):
 
 def _foreach_add_Tensor(input, other, *, alpha=1):
     """_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_add_Tensor, input, other):
+    if state.active_modes and intercepts(_foreach_add_Tensor, input, other):
         return call(_foreach_add_Tensor, input, other, alpha=alpha)
     try:
         if not isinstance(other, Tensor):
@@ -149,7 +149,7 @@ def _foreach_add(*args, **kwargs):
 
 def _foreach_add__Tensor(input, other, *, alpha=1):
     """_foreach_add_.Tensor(Tensor(a!)[] self, Tensor other, *, Scalar alpha=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_add__Tensor, input, other):
+    if state.active_modes and intercepts(_foreach_add__Tensor, input, other):
         return call(_foreach_add__Tensor, input, other, alpha=alpha)
     try:
         if not isinstance(other, Tensor):
@@ -187,7 +187,7 @@ def _foreach_add_(*args, **kwargs):
 
 def _foreach_sub_Scalar(input, scalar):
     """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sub_Scalar, input):
+    if state.active_modes and intercepts(_foreach_sub_Scalar, input):
         return call(_foreach_sub_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -201,7 +201,7 @@ def _foreach_sub_Scalar(input, scalar):
 
 def _foreach_sub__Scalar(input, scalar):
     """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_sub__Scalar, input):
+    if state.active_modes and intercepts(_foreach_sub__Scalar, input):
         return call(_foreach_sub__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -215,7 +215,7 @@ def _foreach_sub__Scalar(input, scalar):
 
 def _foreach_sub_List(input, other, *, alpha=1):
     """_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sub_List, input, other):
+    if state.active_modes and intercepts(_foreach_sub_List, input, other):
         return call(_foreach_sub_List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -231,7 +231,7 @@ def _foreach_sub_List(input, other, *, alpha=1):
 
 def _foreach_sub__List(input, other, *, alpha=1):
     """_foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_sub__List, input, other):
+    if state.active_modes and intercepts(_foreach_sub__List, input, other):
         return call(_foreach_sub__List, input, other, alpha=alpha)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -247,7 +247,7 @@ def _foreach_sub__List(input, other, *, alpha=1):
 
 def _foreach_sub_ScalarList(input, scalars):
     """_foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sub_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_sub_ScalarList, input):
         return call(_foreach_sub_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -275,7 +275,7 @@ def _foreach_sub(*args, **kwargs):
 
 def _foreach_sub__ScalarList(input, scalars):
     """_foreach_sub_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_sub__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_sub__ScalarList, input):
         return call(_foreach_sub__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -303,7 +303,7 @@ def _foreach_sub_(*args, **kwargs):
 
 def _foreach_mul_Scalar(input, scalar):
     """_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mul_Scalar, input):
+    if state.active_modes and intercepts(_foreach_mul_Scalar, input):
         return call(_foreach_mul_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -317,7 +317,7 @@ def _foreach_mul_Scalar(input, scalar):
 
 def _foreach_mul__Scalar(input, scalar):
     """_foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_mul__Scalar, input):
+    if state.active_modes and intercepts(_foreach_mul__Scalar, input):
         return call(_foreach_mul__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -331,7 +331,7 @@ def _foreach_mul__Scalar(input, scalar):
 
 def _foreach_mul_List(input, other):
     """_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mul_List, input, other):
+    if state.active_modes and intercepts(_foreach_mul_List, input, other):
         return call(_foreach_mul_List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -345,7 +345,7 @@ def _foreach_mul_List(input, other):
 
 def _foreach_mul__List(input, other):
     """_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_mul__List, input, other):
+    if state.active_modes and intercepts(_foreach_mul__List, input, other):
         return call(_foreach_mul__List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -359,7 +359,7 @@ def _foreach_mul__List(input, other):
 
 def _foreach_mul_ScalarList(input, scalars):
     """_foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mul_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_mul_ScalarList, input):
         return call(_foreach_mul_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -371,7 +371,7 @@ def _foreach_mul_ScalarList(input, scalars):
 
 def _foreach_mul__ScalarList(input, scalars):
     """_foreach_mul_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_mul__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_mul__ScalarList, input):
         return call(_foreach_mul__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -383,7 +383,7 @@ def _foreach_mul__ScalarList(input, scalars):
 
 def _foreach_mul_Tensor(input, other):
     """_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mul_Tensor, input, other):
+    if state.active_modes and intercepts(_foreach_mul_Tensor, input, other):
         return call(_foreach_mul_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -419,7 +419,7 @@ def _foreach_mul(*args, **kwargs):
 
 def _foreach_mul__Tensor(input, other):
     """_foreach_mul_.Tensor(Tensor(a!)[] self, Tensor other) -> ()"""
-    if state.interceptors and intercepts(_foreach_mul__Tensor, input, other):
+    if state.active_modes and intercepts(_foreach_mul__Tensor, input, other):
         return call(_foreach_mul__Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -455,7 +455,7 @@ def _foreach_mul_(*args, **kwargs):
 
 def _foreach_div_Scalar(input, scalar):
     """_foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_div_Scalar, input):
+    if state.active_modes and intercepts(_foreach_div_Scalar, input):
         return call(_foreach_div_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -469,7 +469,7 @@ def _foreach_div_Scalar(input, scalar):
 
 def _foreach_div__Scalar(input, scalar):
     """_foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_div__Scalar, input):
+    if state.active_modes and intercepts(_foreach_div__Scalar, input):
         return call(_foreach_div__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -483,7 +483,7 @@ def _foreach_div__Scalar(input, scalar):
 
 def _foreach_div_List(input, other):
     """_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_div_List, input, other):
+    if state.active_modes and intercepts(_foreach_div_List, input, other):
         return call(_foreach_div_List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -497,7 +497,7 @@ def _foreach_div_List(input, other):
 
 def _foreach_div__List(input, other):
     """_foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_div__List, input, other):
+    if state.active_modes and intercepts(_foreach_div__List, input, other):
         return call(_foreach_div__List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -511,7 +511,7 @@ def _foreach_div__List(input, other):
 
 def _foreach_div_ScalarList(input, scalars):
     """_foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_div_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_div_ScalarList, input):
         return call(_foreach_div_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -523,7 +523,7 @@ def _foreach_div_ScalarList(input, scalars):
 
 def _foreach_div__ScalarList(input, scalars):
     """_foreach_div_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_div__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_div__ScalarList, input):
         return call(_foreach_div__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -535,7 +535,7 @@ def _foreach_div__ScalarList(input, scalars):
 
 def _foreach_div_Tensor(input, other):
     """_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_div_Tensor, input, other):
+    if state.active_modes and intercepts(_foreach_div_Tensor, input, other):
         return call(_foreach_div_Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -571,7 +571,7 @@ def _foreach_div(*args, **kwargs):
 
 def _foreach_div__Tensor(input, other):
     """_foreach_div_.Tensor(Tensor(a!)[] self, Tensor other) -> ()"""
-    if state.interceptors and intercepts(_foreach_div__Tensor, input, other):
+    if state.active_modes and intercepts(_foreach_div__Tensor, input, other):
         return call(_foreach_div__Tensor, input, other)
     try:
         if not isinstance(other, Tensor):
@@ -607,7 +607,7 @@ def _foreach_div_(*args, **kwargs):
 
 def _foreach_clamp_max_Scalar(input, scalar):
     """_foreach_clamp_max.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clamp_max_Scalar, input):
+    if state.active_modes and intercepts(_foreach_clamp_max_Scalar, input):
         return call(_foreach_clamp_max_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -621,7 +621,7 @@ def _foreach_clamp_max_Scalar(input, scalar):
 
 def _foreach_clamp_max__Scalar(input, scalar):
     """_foreach_clamp_max_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_clamp_max__Scalar, input):
+    if state.active_modes and intercepts(_foreach_clamp_max__Scalar, input):
         return call(_foreach_clamp_max__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -635,7 +635,7 @@ def _foreach_clamp_max__Scalar(input, scalar):
 
 def _foreach_clamp_max_List(input, other):
     """_foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clamp_max_List, input, other):
+    if state.active_modes and intercepts(_foreach_clamp_max_List, input, other):
         return call(_foreach_clamp_max_List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -649,7 +649,7 @@ def _foreach_clamp_max_List(input, other):
 
 def _foreach_clamp_max__List(input, other):
     """_foreach_clamp_max_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_clamp_max__List, input, other):
+    if state.active_modes and intercepts(_foreach_clamp_max__List, input, other):
         return call(_foreach_clamp_max__List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -663,7 +663,7 @@ def _foreach_clamp_max__List(input, other):
 
 def _foreach_clamp_max_ScalarList(input, scalars):
     """_foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clamp_max_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_clamp_max_ScalarList, input):
         return call(_foreach_clamp_max_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -696,7 +696,7 @@ def _foreach_clamp_max(*args, **kwargs):
 
 def _foreach_clamp_max__ScalarList(input, scalars):
     """_foreach_clamp_max_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_clamp_max__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_clamp_max__ScalarList, input):
         return call(_foreach_clamp_max__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -729,7 +729,7 @@ def _foreach_clamp_max_(*args, **kwargs):
 
 def _foreach_clamp_min_Scalar(input, scalar):
     """_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clamp_min_Scalar, input):
+    if state.active_modes and intercepts(_foreach_clamp_min_Scalar, input):
         return call(_foreach_clamp_min_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -743,7 +743,7 @@ def _foreach_clamp_min_Scalar(input, scalar):
 
 def _foreach_clamp_min__Scalar(input, scalar):
     """_foreach_clamp_min_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_clamp_min__Scalar, input):
+    if state.active_modes and intercepts(_foreach_clamp_min__Scalar, input):
         return call(_foreach_clamp_min__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -757,7 +757,7 @@ def _foreach_clamp_min__Scalar(input, scalar):
 
 def _foreach_clamp_min_List(input, other):
     """_foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clamp_min_List, input, other):
+    if state.active_modes and intercepts(_foreach_clamp_min_List, input, other):
         return call(_foreach_clamp_min_List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -771,7 +771,7 @@ def _foreach_clamp_min_List(input, other):
 
 def _foreach_clamp_min__List(input, other):
     """_foreach_clamp_min_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_clamp_min__List, input, other):
+    if state.active_modes and intercepts(_foreach_clamp_min__List, input, other):
         return call(_foreach_clamp_min__List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -785,7 +785,7 @@ def _foreach_clamp_min__List(input, other):
 
 def _foreach_clamp_min_ScalarList(input, scalars):
     """_foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clamp_min_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_clamp_min_ScalarList, input):
         return call(_foreach_clamp_min_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -818,7 +818,7 @@ def _foreach_clamp_min(*args, **kwargs):
 
 def _foreach_clamp_min__ScalarList(input, scalars):
     """_foreach_clamp_min_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_clamp_min__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_clamp_min__ScalarList, input):
         return call(_foreach_clamp_min__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -851,7 +851,7 @@ def _foreach_clamp_min_(*args, **kwargs):
 
 def _foreach_maximum_Scalar(input, scalar):
     """_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_maximum_Scalar, input):
+    if state.active_modes and intercepts(_foreach_maximum_Scalar, input):
         return call(_foreach_maximum_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -865,7 +865,7 @@ def _foreach_maximum_Scalar(input, scalar):
 
 def _foreach_maximum__Scalar(input, scalar):
     """_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_maximum__Scalar, input):
+    if state.active_modes and intercepts(_foreach_maximum__Scalar, input):
         return call(_foreach_maximum__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -879,7 +879,7 @@ def _foreach_maximum__Scalar(input, scalar):
 
 def _foreach_maximum_List(input, other):
     """_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_maximum_List, input, other):
+    if state.active_modes and intercepts(_foreach_maximum_List, input, other):
         return call(_foreach_maximum_List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -893,7 +893,7 @@ def _foreach_maximum_List(input, other):
 
 def _foreach_maximum__List(input, other):
     """_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_maximum__List, input, other):
+    if state.active_modes and intercepts(_foreach_maximum__List, input, other):
         return call(_foreach_maximum__List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -907,7 +907,7 @@ def _foreach_maximum__List(input, other):
 
 def _foreach_maximum_ScalarList(input, scalars):
     """_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_maximum_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_maximum_ScalarList, input):
         return call(_foreach_maximum_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -935,7 +935,7 @@ def _foreach_maximum(*args, **kwargs):
 
 def _foreach_maximum__ScalarList(input, scalars):
     """_foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_maximum__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_maximum__ScalarList, input):
         return call(_foreach_maximum__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -968,7 +968,7 @@ def _foreach_maximum_(*args, **kwargs):
 
 def _foreach_minimum_Scalar(input, scalar):
     """_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_minimum_Scalar, input):
+    if state.active_modes and intercepts(_foreach_minimum_Scalar, input):
         return call(_foreach_minimum_Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -982,7 +982,7 @@ def _foreach_minimum_Scalar(input, scalar):
 
 def _foreach_minimum__Scalar(input, scalar):
     """_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_minimum__Scalar, input):
+    if state.active_modes and intercepts(_foreach_minimum__Scalar, input):
         return call(_foreach_minimum__Scalar, input, scalar)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -996,7 +996,7 @@ def _foreach_minimum__Scalar(input, scalar):
 
 def _foreach_minimum_List(input, other):
     """_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_minimum_List, input, other):
+    if state.active_modes and intercepts(_foreach_minimum_List, input, other):
         return call(_foreach_minimum_List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1010,7 +1010,7 @@ def _foreach_minimum_List(input, other):
 
 def _foreach_minimum__List(input, other):
     """_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_minimum__List, input, other):
+    if state.active_modes and intercepts(_foreach_minimum__List, input, other):
         return call(_foreach_minimum__List, input, other)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1024,7 +1024,7 @@ def _foreach_minimum__List(input, other):
 
 def _foreach_minimum_ScalarList(input, scalars):
     """_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_minimum_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_minimum_ScalarList, input):
         return call(_foreach_minimum_ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1052,7 +1052,7 @@ def _foreach_minimum(*args, **kwargs):
 
 def _foreach_minimum__ScalarList(input, scalars):
     """_foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_minimum__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_minimum__ScalarList, input):
         return call(_foreach_minimum__ScalarList, input, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1085,7 +1085,7 @@ def _foreach_minimum_(*args, **kwargs):
 
 def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcdiv_Scalar, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcdiv_Scalar, input, tensor1, tensor2):
         return call(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1103,7 +1103,7 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
 
 def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcdiv__Scalar, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcdiv__Scalar, input, tensor1, tensor2):
         return call(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1121,7 +1121,7 @@ def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
 
 def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcdiv_ScalarList, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcdiv_ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1137,7 +1137,7 @@ def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
 
 def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcdiv__ScalarList, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcdiv__ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1153,7 +1153,7 @@ def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
 
 def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars):
+    if state.active_modes and intercepts(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
     try:
         if not isinstance(scalars, Tensor):
@@ -1188,7 +1188,7 @@ def _foreach_addcdiv(*args, **kwargs):
 
 def _foreach_addcdiv__Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcdiv_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars):
+    if state.active_modes and intercepts(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
     try:
         if not isinstance(scalars, Tensor):
@@ -1226,7 +1226,7 @@ def _foreach_addcdiv_(*args, **kwargs):
 
 def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcmul_Scalar, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcmul_Scalar, input, tensor1, tensor2):
         return call(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1244,7 +1244,7 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
 
 def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcmul__Scalar, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcmul__Scalar, input, tensor1, tensor2):
         return call(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1262,7 +1262,7 @@ def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
 
 def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcmul_ScalarList, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcmul_ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1278,7 +1278,7 @@ def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
 
 def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
     """_foreach_addcmul_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcmul__ScalarList, input, tensor1, tensor2):
+    if state.active_modes and intercepts(_foreach_addcmul__ScalarList, input, tensor1, tensor2):
         return call(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1294,7 +1294,7 @@ def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
 
 def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars):
+    if state.active_modes and intercepts(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
     try:
         if not isinstance(scalars, Tensor):
@@ -1329,7 +1329,7 @@ def _foreach_addcmul(*args, **kwargs):
 
 def _foreach_addcmul__Tensor(input, tensor1, tensor2, scalars):
     """_foreach_addcmul_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars):
+    if state.active_modes and intercepts(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars):
         return call(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
     try:
         if not isinstance(scalars, Tensor):
@@ -1367,7 +1367,7 @@ def _foreach_addcmul_(*args, **kwargs):
 
 def _foreach_lerp_List(input, tensors1, weights):
     """_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_lerp_List, input, tensors1, weights):
+    if state.active_modes and intercepts(_foreach_lerp_List, input, tensors1, weights):
         return call(_foreach_lerp_List, input, tensors1, weights)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1383,7 +1383,7 @@ def _foreach_lerp_List(input, tensors1, weights):
 
 def _foreach_lerp__List(input, tensors1, weights):
     """_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()"""
-    if state.interceptors and intercepts(_foreach_lerp__List, input, tensors1, weights):
+    if state.active_modes and intercepts(_foreach_lerp__List, input, tensors1, weights):
         return call(_foreach_lerp__List, input, tensors1, weights)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1399,7 +1399,7 @@ def _foreach_lerp__List(input, tensors1, weights):
 
 def _foreach_lerp_Scalar(input, tensors1, weight):
     """_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_lerp_Scalar, input, tensors1):
+    if state.active_modes and intercepts(_foreach_lerp_Scalar, input, tensors1):
         return call(_foreach_lerp_Scalar, input, tensors1, weight)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1415,7 +1415,7 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
 
 def _foreach_lerp__Scalar(input, tensors1, weight):
     """_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()"""
-    if state.interceptors and intercepts(_foreach_lerp__Scalar, input, tensors1):
+    if state.active_modes and intercepts(_foreach_lerp__Scalar, input, tensors1):
         return call(_foreach_lerp__Scalar, input, tensors1, weight)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1431,7 +1431,7 @@ def _foreach_lerp__Scalar(input, tensors1, weight):
 
 def _foreach_lerp_ScalarList(input, tensors1, weight):
     """_foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_lerp_ScalarList, input, tensors1):
+    if state.active_modes and intercepts(_foreach_lerp_ScalarList, input, tensors1):
         return call(_foreach_lerp_ScalarList, input, tensors1, weight)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1460,7 +1460,7 @@ def _foreach_lerp(*args, **kwargs):
 
 def _foreach_lerp__ScalarList(input, tensors1, weight):
     """_foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, Scalar[] weight) -> ()"""
-    if state.interceptors and intercepts(_foreach_lerp__ScalarList, input, tensors1):
+    if state.active_modes and intercepts(_foreach_lerp__ScalarList, input, tensors1):
         return call(_foreach_lerp__ScalarList, input, tensors1, weight)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1489,7 +1489,7 @@ def _foreach_lerp_(*args, **kwargs):
 
 def _foreach_pow_List(input, exponent):
     """_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_pow_List, input, exponent):
+    if state.active_modes and intercepts(_foreach_pow_List, input, exponent):
         return call(_foreach_pow_List, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1503,7 +1503,7 @@ def _foreach_pow_List(input, exponent):
 
 def _foreach_pow__List(input, exponent):
     """_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()"""
-    if state.interceptors and intercepts(_foreach_pow__List, input, exponent):
+    if state.active_modes and intercepts(_foreach_pow__List, input, exponent):
         return call(_foreach_pow__List, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1517,7 +1517,7 @@ def _foreach_pow__List(input, exponent):
 
 def _foreach_pow_Scalar(input, exponent):
     """_foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_pow_Scalar, input):
+    if state.active_modes and intercepts(_foreach_pow_Scalar, input):
         return call(_foreach_pow_Scalar, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1531,7 +1531,7 @@ def _foreach_pow_Scalar(input, exponent):
 
 def _foreach_pow__Scalar(input, exponent):
     """_foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()"""
-    if state.interceptors and intercepts(_foreach_pow__Scalar, input):
+    if state.active_modes and intercepts(_foreach_pow__Scalar, input):
         return call(_foreach_pow__Scalar, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1545,7 +1545,7 @@ def _foreach_pow__Scalar(input, exponent):
 
 def _foreach_pow_ScalarList(input, exponent):
     """_foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_pow_ScalarList, input):
+    if state.active_modes and intercepts(_foreach_pow_ScalarList, input):
         return call(_foreach_pow_ScalarList, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1557,7 +1557,7 @@ def _foreach_pow_ScalarList(input, exponent):
 
 def _foreach_pow__ScalarList(input, exponent):
     """_foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()"""
-    if state.interceptors and intercepts(_foreach_pow__ScalarList, input):
+    if state.active_modes and intercepts(_foreach_pow__ScalarList, input):
         return call(_foreach_pow__ScalarList, input, exponent)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1583,7 +1583,7 @@ def _foreach_pow_(*args, **kwargs):
 
 def _foreach_pow_ScalarAndTensor(input, exponent):
     """_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_pow_ScalarAndTensor, exponent):
+    if state.active_modes and intercepts(_foreach_pow_ScalarAndTensor, exponent):
         return call(_foreach_pow_ScalarAndTensor, input, exponent)
     try:
         if type(input) is not int and type(input) is not float:
@@ -1617,7 +1617,7 @@ def _foreach_pow(*args, **kwargs):
 
 def _foreach_abs(input):
     """_foreach_abs(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_abs, input):
+    if state.active_modes and intercepts(_foreach_abs, input):
         return call(_foreach_abs, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1629,7 +1629,7 @@ def _foreach_abs(input):
 
 def _foreach_abs_(input):
     """_foreach_abs_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_abs_, input):
+    if state.active_modes and intercepts(_foreach_abs_, input):
         return call(_foreach_abs_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1641,7 +1641,7 @@ def _foreach_abs_(input):
 
 def _foreach_acos(input):
     """_foreach_acos(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_acos, input):
+    if state.active_modes and intercepts(_foreach_acos, input):
         return call(_foreach_acos, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1653,7 +1653,7 @@ def _foreach_acos(input):
 
 def _foreach_acos_(input):
     """_foreach_acos_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_acos_, input):
+    if state.active_modes and intercepts(_foreach_acos_, input):
         return call(_foreach_acos_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1665,7 +1665,7 @@ def _foreach_acos_(input):
 
 def _foreach_asin(input):
     """_foreach_asin(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_asin, input):
+    if state.active_modes and intercepts(_foreach_asin, input):
         return call(_foreach_asin, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1677,7 +1677,7 @@ def _foreach_asin(input):
 
 def _foreach_asin_(input):
     """_foreach_asin_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_asin_, input):
+    if state.active_modes and intercepts(_foreach_asin_, input):
         return call(_foreach_asin_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1689,7 +1689,7 @@ def _foreach_asin_(input):
 
 def _foreach_atan(input):
     """_foreach_atan(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_atan, input):
+    if state.active_modes and intercepts(_foreach_atan, input):
         return call(_foreach_atan, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1701,7 +1701,7 @@ def _foreach_atan(input):
 
 def _foreach_atan_(input):
     """_foreach_atan_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_atan_, input):
+    if state.active_modes and intercepts(_foreach_atan_, input):
         return call(_foreach_atan_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1713,7 +1713,7 @@ def _foreach_atan_(input):
 
 def _foreach_ceil(input):
     """_foreach_ceil(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_ceil, input):
+    if state.active_modes and intercepts(_foreach_ceil, input):
         return call(_foreach_ceil, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1725,7 +1725,7 @@ def _foreach_ceil(input):
 
 def _foreach_ceil_(input):
     """_foreach_ceil_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_ceil_, input):
+    if state.active_modes and intercepts(_foreach_ceil_, input):
         return call(_foreach_ceil_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1737,7 +1737,7 @@ def _foreach_ceil_(input):
 
 def _foreach_cos(input):
     """_foreach_cos(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_cos, input):
+    if state.active_modes and intercepts(_foreach_cos, input):
         return call(_foreach_cos, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1749,7 +1749,7 @@ def _foreach_cos(input):
 
 def _foreach_cos_(input):
     """_foreach_cos_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_cos_, input):
+    if state.active_modes and intercepts(_foreach_cos_, input):
         return call(_foreach_cos_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1761,7 +1761,7 @@ def _foreach_cos_(input):
 
 def _foreach_cosh(input):
     """_foreach_cosh(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_cosh, input):
+    if state.active_modes and intercepts(_foreach_cosh, input):
         return call(_foreach_cosh, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1773,7 +1773,7 @@ def _foreach_cosh(input):
 
 def _foreach_cosh_(input):
     """_foreach_cosh_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_cosh_, input):
+    if state.active_modes and intercepts(_foreach_cosh_, input):
         return call(_foreach_cosh_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1785,7 +1785,7 @@ def _foreach_cosh_(input):
 
 def _foreach_erf(input):
     """_foreach_erf(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_erf, input):
+    if state.active_modes and intercepts(_foreach_erf, input):
         return call(_foreach_erf, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1797,7 +1797,7 @@ def _foreach_erf(input):
 
 def _foreach_erf_(input):
     """_foreach_erf_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_erf_, input):
+    if state.active_modes and intercepts(_foreach_erf_, input):
         return call(_foreach_erf_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1809,7 +1809,7 @@ def _foreach_erf_(input):
 
 def _foreach_erfc(input):
     """_foreach_erfc(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_erfc, input):
+    if state.active_modes and intercepts(_foreach_erfc, input):
         return call(_foreach_erfc, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1821,7 +1821,7 @@ def _foreach_erfc(input):
 
 def _foreach_erfc_(input):
     """_foreach_erfc_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_erfc_, input):
+    if state.active_modes and intercepts(_foreach_erfc_, input):
         return call(_foreach_erfc_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1833,7 +1833,7 @@ def _foreach_erfc_(input):
 
 def _foreach_exp(input):
     """_foreach_exp(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_exp, input):
+    if state.active_modes and intercepts(_foreach_exp, input):
         return call(_foreach_exp, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1845,7 +1845,7 @@ def _foreach_exp(input):
 
 def _foreach_exp_(input):
     """_foreach_exp_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_exp_, input):
+    if state.active_modes and intercepts(_foreach_exp_, input):
         return call(_foreach_exp_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1857,7 +1857,7 @@ def _foreach_exp_(input):
 
 def _foreach_expm1(input):
     """_foreach_expm1(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_expm1, input):
+    if state.active_modes and intercepts(_foreach_expm1, input):
         return call(_foreach_expm1, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1869,7 +1869,7 @@ def _foreach_expm1(input):
 
 def _foreach_expm1_(input):
     """_foreach_expm1_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_expm1_, input):
+    if state.active_modes and intercepts(_foreach_expm1_, input):
         return call(_foreach_expm1_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1881,7 +1881,7 @@ def _foreach_expm1_(input):
 
 def _foreach_floor(input):
     """_foreach_floor(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_floor, input):
+    if state.active_modes and intercepts(_foreach_floor, input):
         return call(_foreach_floor, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1893,7 +1893,7 @@ def _foreach_floor(input):
 
 def _foreach_floor_(input):
     """_foreach_floor_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_floor_, input):
+    if state.active_modes and intercepts(_foreach_floor_, input):
         return call(_foreach_floor_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1905,7 +1905,7 @@ def _foreach_floor_(input):
 
 def _foreach_frac(input):
     """_foreach_frac(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_frac, input):
+    if state.active_modes and intercepts(_foreach_frac, input):
         return call(_foreach_frac, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1917,7 +1917,7 @@ def _foreach_frac(input):
 
 def _foreach_frac_(input):
     """_foreach_frac_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_frac_, input):
+    if state.active_modes and intercepts(_foreach_frac_, input):
         return call(_foreach_frac_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1929,7 +1929,7 @@ def _foreach_frac_(input):
 
 def _foreach_lgamma(input):
     """_foreach_lgamma(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_lgamma, input):
+    if state.active_modes and intercepts(_foreach_lgamma, input):
         return call(_foreach_lgamma, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1941,7 +1941,7 @@ def _foreach_lgamma(input):
 
 def _foreach_lgamma_(input):
     """_foreach_lgamma_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_lgamma_, input):
+    if state.active_modes and intercepts(_foreach_lgamma_, input):
         return call(_foreach_lgamma_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1953,7 +1953,7 @@ def _foreach_lgamma_(input):
 
 def _foreach_log(input):
     """_foreach_log(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_log, input):
+    if state.active_modes and intercepts(_foreach_log, input):
         return call(_foreach_log, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1965,7 +1965,7 @@ def _foreach_log(input):
 
 def _foreach_log_(input):
     """_foreach_log_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_log_, input):
+    if state.active_modes and intercepts(_foreach_log_, input):
         return call(_foreach_log_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1977,7 +1977,7 @@ def _foreach_log_(input):
 
 def _foreach_log10(input):
     """_foreach_log10(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_log10, input):
+    if state.active_modes and intercepts(_foreach_log10, input):
         return call(_foreach_log10, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -1989,7 +1989,7 @@ def _foreach_log10(input):
 
 def _foreach_log10_(input):
     """_foreach_log10_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_log10_, input):
+    if state.active_modes and intercepts(_foreach_log10_, input):
         return call(_foreach_log10_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2001,7 +2001,7 @@ def _foreach_log10_(input):
 
 def _foreach_log1p(input):
     """_foreach_log1p(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_log1p, input):
+    if state.active_modes and intercepts(_foreach_log1p, input):
         return call(_foreach_log1p, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2013,7 +2013,7 @@ def _foreach_log1p(input):
 
 def _foreach_log1p_(input):
     """_foreach_log1p_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_log1p_, input):
+    if state.active_modes and intercepts(_foreach_log1p_, input):
         return call(_foreach_log1p_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2025,7 +2025,7 @@ def _foreach_log1p_(input):
 
 def _foreach_log2(input):
     """_foreach_log2(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_log2, input):
+    if state.active_modes and intercepts(_foreach_log2, input):
         return call(_foreach_log2, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2037,7 +2037,7 @@ def _foreach_log2(input):
 
 def _foreach_log2_(input):
     """_foreach_log2_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_log2_, input):
+    if state.active_modes and intercepts(_foreach_log2_, input):
         return call(_foreach_log2_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2049,7 +2049,7 @@ def _foreach_log2_(input):
 
 def _foreach_neg(input):
     """_foreach_neg(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_neg, input):
+    if state.active_modes and intercepts(_foreach_neg, input):
         return call(_foreach_neg, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2061,7 +2061,7 @@ def _foreach_neg(input):
 
 def _foreach_neg_(input):
     """_foreach_neg_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_neg_, input):
+    if state.active_modes and intercepts(_foreach_neg_, input):
         return call(_foreach_neg_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2073,7 +2073,7 @@ def _foreach_neg_(input):
 
 def _foreach_reciprocal(input):
     """_foreach_reciprocal(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_reciprocal, input):
+    if state.active_modes and intercepts(_foreach_reciprocal, input):
         return call(_foreach_reciprocal, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2085,7 +2085,7 @@ def _foreach_reciprocal(input):
 
 def _foreach_reciprocal_(input):
     """_foreach_reciprocal_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_reciprocal_, input):
+    if state.active_modes and intercepts(_foreach_reciprocal_, input):
         return call(_foreach_reciprocal_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2097,7 +2097,7 @@ def _foreach_reciprocal_(input):
 
 def _foreach_round(input):
     """_foreach_round(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_round, input):
+    if state.active_modes and intercepts(_foreach_round, input):
         return call(_foreach_round, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2109,7 +2109,7 @@ def _foreach_round(input):
 
 def _foreach_round_(input):
     """_foreach_round_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_round_, input):
+    if state.active_modes and intercepts(_foreach_round_, input):
         return call(_foreach_round_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2121,7 +2121,7 @@ def _foreach_round_(input):
 
 def _foreach_rsqrt(input):
     """_foreach_rsqrt(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_rsqrt, input):
+    if state.active_modes and intercepts(_foreach_rsqrt, input):
         return call(_foreach_rsqrt, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2133,7 +2133,7 @@ def _foreach_rsqrt(input):
 
 def _foreach_rsqrt_(input):
     """_foreach_rsqrt_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_rsqrt_, input):
+    if state.active_modes and intercepts(_foreach_rsqrt_, input):
         return call(_foreach_rsqrt_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2145,7 +2145,7 @@ def _foreach_rsqrt_(input):
 
 def _foreach_sigmoid(input):
     """_foreach_sigmoid(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sigmoid, input):
+    if state.active_modes and intercepts(_foreach_sigmoid, input):
         return call(_foreach_sigmoid, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2157,7 +2157,7 @@ def _foreach_sigmoid(input):
 
 def _foreach_sigmoid_(input):
     """_foreach_sigmoid_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sigmoid_, input):
+    if state.active_modes and intercepts(_foreach_sigmoid_, input):
         return call(_foreach_sigmoid_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2169,7 +2169,7 @@ def _foreach_sigmoid_(input):
 
 def _foreach_sign(input):
     """_foreach_sign(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sign, input):
+    if state.active_modes and intercepts(_foreach_sign, input):
         return call(_foreach_sign, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2181,7 +2181,7 @@ def _foreach_sign(input):
 
 def _foreach_sign_(input):
     """_foreach_sign_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sign_, input):
+    if state.active_modes and intercepts(_foreach_sign_, input):
         return call(_foreach_sign_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2193,7 +2193,7 @@ def _foreach_sign_(input):
 
 def _foreach_sin(input):
     """_foreach_sin(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sin, input):
+    if state.active_modes and intercepts(_foreach_sin, input):
         return call(_foreach_sin, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2205,7 +2205,7 @@ def _foreach_sin(input):
 
 def _foreach_sin_(input):
     """_foreach_sin_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sin_, input):
+    if state.active_modes and intercepts(_foreach_sin_, input):
         return call(_foreach_sin_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2217,7 +2217,7 @@ def _foreach_sin_(input):
 
 def _foreach_sinh(input):
     """_foreach_sinh(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sinh, input):
+    if state.active_modes and intercepts(_foreach_sinh, input):
         return call(_foreach_sinh, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2229,7 +2229,7 @@ def _foreach_sinh(input):
 
 def _foreach_sinh_(input):
     """_foreach_sinh_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sinh_, input):
+    if state.active_modes and intercepts(_foreach_sinh_, input):
         return call(_foreach_sinh_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2241,7 +2241,7 @@ def _foreach_sinh_(input):
 
 def _foreach_sqrt(input):
     """_foreach_sqrt(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sqrt, input):
+    if state.active_modes and intercepts(_foreach_sqrt, input):
         return call(_foreach_sqrt, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2253,7 +2253,7 @@ def _foreach_sqrt(input):
 
 def _foreach_sqrt_(input):
     """_foreach_sqrt_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sqrt_, input):
+    if state.active_modes and intercepts(_foreach_sqrt_, input):
         return call(_foreach_sqrt_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2265,7 +2265,7 @@ def _foreach_sqrt_(input):
 
 def _foreach_tan(input):
     """_foreach_tan(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_tan, input):
+    if state.active_modes and intercepts(_foreach_tan, input):
         return call(_foreach_tan, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2277,7 +2277,7 @@ def _foreach_tan(input):
 
 def _foreach_tan_(input):
     """_foreach_tan_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_tan_, input):
+    if state.active_modes and intercepts(_foreach_tan_, input):
         return call(_foreach_tan_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2289,7 +2289,7 @@ def _foreach_tan_(input):
 
 def _foreach_tanh(input):
     """_foreach_tanh(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_tanh, input):
+    if state.active_modes and intercepts(_foreach_tanh, input):
         return call(_foreach_tanh, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2301,7 +2301,7 @@ def _foreach_tanh(input):
 
 def _foreach_tanh_(input):
     """_foreach_tanh_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_tanh_, input):
+    if state.active_modes and intercepts(_foreach_tanh_, input):
         return call(_foreach_tanh_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2313,7 +2313,7 @@ def _foreach_tanh_(input):
 
 def _foreach_trunc(input):
     """_foreach_trunc(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_trunc, input):
+    if state.active_modes and intercepts(_foreach_trunc, input):
         return call(_foreach_trunc, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2325,7 +2325,7 @@ def _foreach_trunc(input):
 
 def _foreach_trunc_(input):
     """_foreach_trunc_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_trunc_, input):
+    if state.active_modes and intercepts(_foreach_trunc_, input):
         return call(_foreach_trunc_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2337,7 +2337,7 @@ def _foreach_trunc_(input):
 
 def _foreach_max(input):
     """_foreach_max(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_max, input):
+    if state.active_modes and intercepts(_foreach_max, input):
         return call(_foreach_max, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2349,7 +2349,7 @@ def _foreach_max(input):
 
 def _foreach_norm(input, ord=2, dtype=None):
     """_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_norm, input):
+    if state.active_modes and intercepts(_foreach_norm, input):
         return call(_foreach_norm, input, ord, dtype)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2365,7 +2365,7 @@ def _foreach_norm(input, ord=2, dtype=None):
 
 def _foreach_powsum(input, ord=2, dtype=None):
     """_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_powsum, input):
+    if state.active_modes and intercepts(_foreach_powsum, input):
         return call(_foreach_powsum, input, ord, dtype)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2381,7 +2381,7 @@ def _foreach_powsum(input, ord=2, dtype=None):
 
 def _foreach_mm(input, mat2):
     """_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mm, input, mat2):
+    if state.active_modes and intercepts(_foreach_mm, input, mat2):
         return call(_foreach_mm, input, mat2)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2395,7 +2395,7 @@ def _foreach_mm(input, mat2):
 
 def _foreach_clone(input, *, memory_format=None):
     """_foreach_clone(Tensor[] self, *, MemoryFormat? memory_format=None) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_clone, input):
+    if state.active_modes and intercepts(_foreach_clone, input):
         return call(_foreach_clone, input, memory_format=memory_format)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2407,7 +2407,7 @@ def _foreach_clone(input, *, memory_format=None):
 
 def _foreach_copy_(input, src, non_blocking=False):
     """_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()"""
-    if state.interceptors and intercepts(_foreach_copy_, input, src):
+    if state.active_modes and intercepts(_foreach_copy_, input, src):
         return call(_foreach_copy_, input, src, non_blocking)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
@@ -2423,7 +2423,7 @@ def _foreach_copy_(input, src, non_blocking=False):
 
 def _foreach_zero_(input):
     """_foreach_zero_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_zero_, input):
+    if state.active_modes and intercepts(_foreach_zero_, input):
         return call(_foreach_zero_, input)
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The indexing ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -78,7 +78,7 @@ _repeat_interleave_Tensor_kernels = kernel_table("repeat_interleave.Tensor")
 
 def index(input, indices, *, out=None):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-    if state.interceptors and intercepts(index, input, indices):
+    if state.active_modes and intercepts(index, input, indices):
         return call(index, input, indices, out=out)
     if out is not None:
         return index_out(input, indices, out=out)
@@ -102,7 +102,7 @@ def index(input, indices, *, out=None):
 
 def index_out(input, indices, *, out):
     """index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_out, input, indices, out):
+    if state.active_modes and intercepts(index_out, input, indices, out):
         return call(index_out, input, indices, out=out)
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
@@ -121,7 +121,7 @@ def index_out(input, indices, *, out):
 
 def _unsafe_masked_index(input, mask, indices, fill):
     """_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor"""
-    if state.interceptors and intercepts(_unsafe_masked_index, input, mask, indices):
+    if state.active_modes and intercepts(_unsafe_masked_index, input, mask, indices):
         return call(_unsafe_masked_index, input, mask, indices, fill)
     try:
         if not (isinstance(input, Tensor) and isinstance(mask, Tensor)):
@@ -137,7 +137,7 @@ def _unsafe_masked_index(input, mask, indices, fill):
 
 def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
     """_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor"""
-    if state.interceptors and intercepts(_unsafe_masked_index_put_accumulate, input, mask, indices, values):
+    if state.active_modes and intercepts(_unsafe_masked_index_put_accumulate, input, mask, indices, values):
         return call(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
     try:
         if not (isinstance(input, Tensor) and isinstance(mask, Tensor) and isinstance(values, Tensor)):
@@ -151,7 +151,7 @@ def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
 
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     """_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor"""
-    if state.interceptors and intercepts(_chunk_cat, tensors):
+    if state.active_modes and intercepts(_chunk_cat, tensors):
         return call(_chunk_cat, tensors, dim, num_chunks, out=out)
     if out is not None:
         return _chunk_cat_out(tensors, dim, num_chunks, out=out)
@@ -169,7 +169,7 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
 
 def _chunk_cat_out(tensors, dim, num_chunks, *, out):
     """_chunk_cat.out(Tensor[] tensors, int dim, int num_chunks, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_chunk_cat_out, tensors, out):
+    if state.active_modes and intercepts(_chunk_cat_out, tensors, out):
         return call(_chunk_cat_out, tensors, dim, num_chunks, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -188,7 +188,7 @@ def _chunk_cat_out(tensors, dim, num_chunks, *, out):
 
 def index_put(input, indices, values, accumulate=False):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
-    if state.interceptors and intercepts(index_put, input, indices, values):
+    if state.active_modes and intercepts(index_put, input, indices, values):
         return call(index_put, input, indices, values, accumulate)
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
@@ -217,7 +217,7 @@ def index_put(input, indices, values, accumulate=False):
 
 def index_put_(input, indices, values, accumulate=False):
     """index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_put_, input, indices, values):
+    if state.active_modes and intercepts(index_put_, input, indices, values):
         return call(index_put_, input, indices, values, accumulate)
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
@@ -251,7 +251,7 @@ def index_put_(input, indices, values, accumulate=False):
 
 def index_select(input, dim, index, *, out=None):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
-    if state.interceptors and intercepts(index_select, input, index):
+    if state.active_modes and intercepts(index_select, input, index):
         return call(index_select, input, dim, index, out=out)
     if out is not None:
         return index_select_out(input, dim, index, out=out)
@@ -276,7 +276,7 @@ def index_select(input, dim, index, *, out=None):
 
 def index_select_out(input, dim, index, *, out):
     """index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_select_out, input, index, out):
+    if state.active_modes and intercepts(index_select_out, input, index, out):
         return call(index_select_out, input, dim, index, out=out)
     try:
         if type(dim) is not int:
@@ -295,7 +295,7 @@ def index_select_out(input, dim, index, *, out):
 
 def index_add(input, dim, index, source, *, alpha=1, out=None):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(index_add, input, index, source):
+    if state.active_modes and intercepts(index_add, input, index, source):
         return call(index_add, input, dim, index, source, alpha=alpha, out=out)
     if out is not None:
         return index_add_out(input, dim, index, source, alpha=alpha, out=out)
@@ -327,7 +327,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 def index_add_(input, dim, index, source, *, alpha=1):
     """index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_add_, input, index, source):
+    if state.active_modes and intercepts(index_add_, input, index, source):
         return call(index_add_, input, dim, index, source, alpha=alpha)
     try:
         if type(dim) is not int:
@@ -362,7 +362,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
 
 def index_add_out(input, dim, index, source, *, alpha=1, out):
     """index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_add_out, input, index, source, out):
+    if state.active_modes and intercepts(index_add_out, input, index, source, out):
         return call(index_add_out, input, dim, index, source, alpha=alpha, out=out)
     try:
         if type(dim) is not int:
@@ -387,7 +387,7 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
-    if state.interceptors and intercepts(gather, input, index):
+    if state.active_modes and intercepts(gather, input, index):
         return call(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     if out is not None:
         return gather_out(input, dim, index, sparse_grad=sparse_grad, out=out)
@@ -413,7 +413,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
 
 def gather_out(input, dim, index, *, sparse_grad=False, out):
     """gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gather_out, input, index, out):
+    if state.active_modes and intercepts(gather_out, input, index, out):
         return call(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     try:
         if type(dim) is not int:
@@ -434,7 +434,7 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
 
 def scatter_src(input, dim, index, src, *, out=None):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    if state.interceptors and intercepts(scatter_src, input, index, src):
+    if state.active_modes and intercepts(scatter_src, input, index, src):
         return call(scatter_src, input, dim, index, src, out=out)
     if out is not None:
         return scatter_src_out(input, dim, index, src, out=out)
@@ -461,7 +461,7 @@ def scatter_src(input, dim, index, src, *, out=None):
 
 def scatter__src(input, dim, index, src):
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter__src, input, index, src):
+    if state.active_modes and intercepts(scatter__src, input, index, src):
         return call(scatter__src, input, dim, index, src)
     try:
         if type(dim) is not int:
@@ -491,7 +491,7 @@ def scatter__src(input, dim, index, src):
 
 def scatter_src_out(input, dim, index, src, *, out):
     """scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_src_out, input, index, src, out):
+    if state.active_modes and intercepts(scatter_src_out, input, index, src, out):
         return call(scatter_src_out, input, dim, index, src, out=out)
     try:
         if type(dim) is not int:
@@ -513,7 +513,7 @@ def scatter_src_out(input, dim, index, src, *, out):
 
 def scatter_value(input, dim, index, value, *, out=None):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    if state.interceptors and intercepts(scatter_value, input, index):
+    if state.active_modes and intercepts(scatter_value, input, index):
         return call(scatter_value, input, dim, index, value, out=out)
     if out is not None:
         return scatter_value_out(input, dim, index, value, out=out)
@@ -539,7 +539,7 @@ def scatter_value(input, dim, index, value, *, out=None):
 
 def scatter__value(input, dim, index, value):
     """scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter__value, input, index):
+    if state.active_modes and intercepts(scatter__value, input, index):
         return call(scatter__value, input, dim, index, value)
     try:
         if type(dim) is not int:
@@ -568,7 +568,7 @@ def scatter__value(input, dim, index, value):
 
 def scatter_value_out(input, dim, index, value, *, out):
     """scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_value_out, input, index, out):
+    if state.active_modes and intercepts(scatter_value_out, input, index, out):
         return call(scatter_value_out, input, dim, index, value, out=out)
     try:
         if type(dim) is not int:
@@ -591,7 +591,7 @@ def scatter_value_out(input, dim, index, value, *, out):
 
 def scatter_add(input, dim, index, src, *, out=None):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    if state.interceptors and intercepts(scatter_add, input, index, src):
+    if state.active_modes and intercepts(scatter_add, input, index, src):
         return call(scatter_add, input, dim, index, src, out=out)
     if out is not None:
         return scatter_add_out(input, dim, index, src, out=out)
@@ -618,7 +618,7 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 def scatter_add_(input, dim, index, src):
     """scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_add_, input, index, src):
+    if state.active_modes and intercepts(scatter_add_, input, index, src):
         return call(scatter_add_, input, dim, index, src)
     try:
         if type(dim) is not int:
@@ -648,7 +648,7 @@ def scatter_add_(input, dim, index, src):
 
 def scatter_add_out(input, dim, index, src, *, out):
     """scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_add_out, input, index, src, out):
+    if state.active_modes and intercepts(scatter_add_out, input, index, src, out):
         return call(scatter_add_out, input, dim, index, src, out=out)
     try:
         if type(dim) is not int:
@@ -670,7 +670,7 @@ def scatter_add_out(input, dim, index, src, *, out):
 
 def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
     """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
-    if state.interceptors and intercepts(scatter_reduce_overload, input, index, src):
+    if state.active_modes and intercepts(scatter_reduce_overload, input, index, src):
         return call(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
     if out is not None:
         return scatter_reduce_overload_out(input, dim, index, src, reduce=reduce, out=out)
@@ -700,7 +700,7 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
 
 def scatter__reduce(input, dim, index, src, *, reduce):
     """scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter__reduce, input, index, src):
+    if state.active_modes and intercepts(scatter__reduce, input, index, src):
         return call(scatter__reduce, input, dim, index, src, reduce=reduce)
     try:
         if type(dim) is not int:
@@ -733,7 +733,7 @@ def scatter__reduce(input, dim, index, src, *, reduce):
 
 def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
     """scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_reduce_overload_out, input, index, src, out):
+    if state.active_modes and intercepts(scatter_reduce_overload_out, input, index, src, out):
         return call(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
     try:
         if type(dim) is not int:
@@ -760,7 +760,7 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
 
 def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
     """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
-    if state.interceptors and intercepts(scatter_value_reduce, input, index):
+    if state.active_modes and intercepts(scatter_value_reduce, input, index):
         return call(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
     if out is not None:
         return scatter_value_reduce_out(input, dim, index, value, reduce=reduce, out=out)
@@ -827,7 +827,7 @@ def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce
 
 def scatter__value_reduce(input, dim, index, value, *, reduce):
     """scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter__value_reduce, input, index):
+    if state.active_modes and intercepts(scatter__value_reduce, input, index):
         return call(scatter__value_reduce, input, dim, index, value, reduce=reduce)
     try:
         if type(dim) is not int:
@@ -895,7 +895,7 @@ def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
 
 def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
     """scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_value_reduce_out, input, index, out):
+    if state.active_modes and intercepts(scatter_value_reduce_out, input, index, out):
         return call(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
     try:
         if type(dim) is not int:
@@ -923,7 +923,7 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
     """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
-    if state.interceptors and intercepts(scatter_reduce, input, index, src):
+    if state.active_modes and intercepts(scatter_reduce, input, index, src):
         return call(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
     if out is not None:
         return scatter_reduce_out(input, dim, index, src, reduce, include_self=include_self, out=out)
@@ -963,7 +963,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
 
 def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_reduce_, input, index, src):
+    if state.active_modes and intercepts(scatter_reduce_, input, index, src):
         return call(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
     try:
         if type(dim) is not int:
@@ -1002,7 +1002,7 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
 
 def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out):
     """scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(scatter_reduce_out, input, index, src, out):
+    if state.active_modes and intercepts(scatter_reduce_out, input, index, src, out):
         return call(scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
     try:
         if type(dim) is not int:
@@ -1031,7 +1031,7 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
     """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
-    if state.interceptors and intercepts(index_reduce, input, index, source):
+    if state.active_modes and intercepts(index_reduce, input, index, source):
         return call(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
     if out is not None:
         return index_reduce_out(input, dim, index, source, reduce, include_self=include_self, out=out)
@@ -1073,7 +1073,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
 
 def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
     """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_reduce_, input, index, source):
+    if state.active_modes and intercepts(index_reduce_, input, index, source):
         return call(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
     try:
         if type(dim) is not int:
@@ -1114,7 +1114,7 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
 
 def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, out):
     """index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_reduce_out, input, index, source, out):
+    if state.active_modes and intercepts(index_reduce_out, input, index, source, out):
         return call(index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
     try:
         if type(dim) is not int:
@@ -1143,7 +1143,7 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
 
 def put(input, index, source, accumulate=False):
     """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
-    if state.interceptors and intercepts(put, input, index, source):
+    if state.active_modes and intercepts(put, input, index, source):
         return call(put, input, index, source, accumulate)
     try:
         if accumulate is not False and accumulate is not True:
@@ -1171,7 +1171,7 @@ def put(input, index, source, accumulate=False):
 
 def put_(input, index, source, accumulate=False):
     """put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)"""
-    if state.interceptors and intercepts(put_, input, index, source):
+    if state.active_modes and intercepts(put_, input, index, source):
         return call(put_, input, index, source, accumulate)
     try:
         if accumulate is not False and accumulate is not True:
@@ -1204,7 +1204,7 @@ def put_(input, index, source, accumulate=False):
 
 def masked_select(input, mask, *, out=None):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
-    if state.interceptors and intercepts(masked_select, input, mask):
+    if state.active_modes and intercepts(masked_select, input, mask):
         return call(masked_select, input, mask, out=out)
     if out is not None:
         return masked_select_out(input, mask, out=out)
@@ -1225,7 +1225,7 @@ def masked_select(input, mask, *, out=None):
 
 def masked_select_out(input, mask, *, out):
     """masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(masked_select_out, input, mask, out):
+    if state.active_modes and intercepts(masked_select_out, input, mask, out):
         return call(masked_select_out, input, mask, out=out)
     try:
         input_array = input._mt_array
@@ -1242,7 +1242,7 @@ def masked_select_out(input, mask, *, out):
 
 def masked_scatter(input, mask, source):
     """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
-    if state.interceptors and intercepts(masked_scatter, input, mask, source):
+    if state.active_modes and intercepts(masked_scatter, input, mask, source):
         return call(masked_scatter, input, mask, source)
     try:
         input_array = input._mt_array
@@ -1267,7 +1267,7 @@ def masked_scatter(input, mask, source):
 
 def masked_scatter_(input, mask, source):
     """masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)"""
-    if state.interceptors and intercepts(masked_scatter_, input, mask, source):
+    if state.active_modes and intercepts(masked_scatter_, input, mask, source):
         return call(masked_scatter_, input, mask, source)
     try:
         input_array = input._mt_array
@@ -1297,7 +1297,7 @@ def masked_scatter_(input, mask, source):
 
 def nonzero(input, *, out=None):
     """nonzero(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(nonzero, input):
+    if state.active_modes and intercepts(nonzero, input):
         return call(nonzero, input, out=out)
     if out is not None:
         return nonzero_out(input, out=out)
@@ -1310,7 +1310,7 @@ def nonzero(input, *, out=None):
 
 def nonzero_out(input, *, out):
     """nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nonzero_out, input, out):
+    if state.active_modes and intercepts(nonzero_out, input, out):
         return call(nonzero_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1324,7 +1324,7 @@ def nonzero_out(input, *, out):
 
 def nonzero_static(input, *, size, fill_value=-1):
     """nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"""
-    if state.interceptors and intercepts(nonzero_static, input):
+    if state.active_modes and intercepts(nonzero_static, input):
         return call(nonzero_static, input, size=size, fill_value=fill_value)
     try:
         if type(size) is not int or not -(2**63) <= size < 2**63:
@@ -1341,7 +1341,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cat, tensors):
+    if state.active_modes and intercepts(cat, tensors):
         return call(cat, tensors, dim, out=out)
     if out is not None:
         return cat_out(tensors, dim, out=out)
@@ -1369,7 +1369,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
 
 def cat_out(tensors, dim=0, *, out):
     """cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cat_out, tensors, out):
+    if state.active_modes and intercepts(cat_out, tensors, out):
         return call(cat_out, tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
@@ -1392,7 +1392,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(stack, tensors):
+    if state.active_modes and intercepts(stack, tensors):
         return call(stack, tensors, dim, out=out)
     if out is not None:
         return stack_out(tensors, dim, out=out)
@@ -1419,7 +1419,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
 
 def stack_out(tensors, dim=0, *, out):
     """stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(stack_out, tensors, out):
+    if state.active_modes and intercepts(stack_out, tensors, out):
         return call(stack_out, tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
@@ -1440,7 +1440,7 @@ def stack_out(tensors, dim=0, *, out):
 
 def hstack(tensors, *, out=None):
     """hstack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(hstack, tensors):
+    if state.active_modes and intercepts(hstack, tensors):
         return call(hstack, tensors, out=out)
     if out is not None:
         return hstack_out(tensors, out=out)
@@ -1454,7 +1454,7 @@ def hstack(tensors, *, out=None):
 
 def hstack_out(tensors, *, out):
     """hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hstack_out, tensors, out):
+    if state.active_modes and intercepts(hstack_out, tensors, out):
         return call(hstack_out, tensors, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1469,7 +1469,7 @@ def hstack_out(tensors, *, out):
 
 def vstack(tensors, *, out=None):
     """vstack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(vstack, tensors):
+    if state.active_modes and intercepts(vstack, tensors):
         return call(vstack, tensors, out=out)
     if out is not None:
         return vstack_out(tensors, out=out)
@@ -1483,7 +1483,7 @@ def vstack(tensors, *, out=None):
 
 def vstack_out(tensors, *, out):
     """vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(vstack_out, tensors, out):
+    if state.active_modes and intercepts(vstack_out, tensors, out):
         return call(vstack_out, tensors, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1498,13 +1498,13 @@ def vstack_out(tensors, *, out):
 
 def block_diag(tensors):
     """block_diag(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(block_diag, tensors):
+    if state.active_modes and intercepts(block_diag, tensors):
         return call(block_diag, tensors)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
         node = None
-        if (state.grad_everywhere or thread.grad_enabled) and not (state.interceptors and looks_inside(tensors)):
+        if (state.grad_everywhere or thread.grad_enabled) and not (state.active_modes and looks_inside(tensors)):
             tensors_edges = edges_of(tensors)
             if tensors_edges:
                 node = nodes.BlockDiagBackward0()
@@ -1520,7 +1520,7 @@ def block_diag(tensors):
 
 def repeat(input, repeats, *more_repeats):
     """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
-    if state.interceptors and intercepts(repeat, input):
+    if state.active_modes and intercepts(repeat, input):
         return call(repeat, input, repeats, *more_repeats)
     try:
         if type(repeats) is int:
@@ -1543,7 +1543,7 @@ def repeat(input, repeats, *more_repeats):
 
 def flip(input, dims, *more_dims):
     """flip(Tensor self, int[] dims) -> Tensor"""
-    if state.interceptors and intercepts(flip, input):
+    if state.active_modes and intercepts(flip, input):
         return call(flip, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     try:
         if type(dims) is int and SEPARATE_INTS:
@@ -1565,7 +1565,7 @@ def flip(input, dims, *more_dims):
 
 def roll(input, shifts, dims=()):
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
-    if state.interceptors and intercepts(roll, input):
+    if state.active_modes and intercepts(roll, input):
         return call(roll, input, shifts, dims)
     try:
         if type(shifts) is int:
@@ -1594,7 +1594,7 @@ def roll(input, shifts, dims=()):
 
 def tril(input, diagonal=0, *, out=None):
     """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
-    if state.interceptors and intercepts(tril, input):
+    if state.active_modes and intercepts(tril, input):
         return call(tril, input, diagonal, out=out)
     if out is not None:
         return tril_out(input, diagonal, out=out)
@@ -1616,7 +1616,7 @@ def tril(input, diagonal=0, *, out=None):
 
 def tril_(input, diagonal=0):
     """tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tril_, input):
+    if state.active_modes and intercepts(tril_, input):
         return call(tril_, input, diagonal)
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
@@ -1641,7 +1641,7 @@ def tril_(input, diagonal=0):
 
 def tril_out(input, diagonal=0, *, out):
     """tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tril_out, input, out):
+    if state.active_modes and intercepts(tril_out, input, out):
         return call(tril_out, input, diagonal, out=out)
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
@@ -1659,7 +1659,7 @@ def tril_out(input, diagonal=0, *, out):
 
 def triu(input, diagonal=0, *, out=None):
     """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
-    if state.interceptors and intercepts(triu, input):
+    if state.active_modes and intercepts(triu, input):
         return call(triu, input, diagonal, out=out)
     if out is not None:
         return triu_out(input, diagonal, out=out)
@@ -1681,7 +1681,7 @@ def triu(input, diagonal=0, *, out=None):
 
 def triu_(input, diagonal=0):
     """triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
-    if state.interceptors and intercepts(triu_, input):
+    if state.active_modes and intercepts(triu_, input):
         return call(triu_, input, diagonal)
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
@@ -1706,7 +1706,7 @@ def triu_(input, diagonal=0):
 
 def triu_out(input, diagonal=0, *, out):
     """triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(triu_out, input, out):
+    if state.active_modes and intercepts(triu_out, input, out):
         return call(triu_out, input, diagonal, out=out)
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
@@ -1724,7 +1724,7 @@ def triu_out(input, diagonal=0, *, out):
 
 def diag(input, diagonal=0, *, out=None):
     """diag(Tensor self, int diagonal=0) -> Tensor"""
-    if state.interceptors and intercepts(diag, input):
+    if state.active_modes and intercepts(diag, input):
         return call(diag, input, diagonal, out=out)
     if out is not None:
         return diag_out(input, diagonal, out=out)
@@ -1740,7 +1740,7 @@ def diag(input, diagonal=0, *, out=None):
 
 def diag_out(input, diagonal=0, *, out):
     """diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(diag_out, input, out):
+    if state.active_modes and intercepts(diag_out, input, out):
         return call(diag_out, input, diagonal, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1756,7 +1756,7 @@ def diag_out(input, diagonal=0, *, out):
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
-    if state.interceptors and intercepts(diag_embed, input):
+    if state.active_modes and intercepts(diag_embed, input):
         return call(diag_embed, input, offset, dim1, dim2)
     try:
         if type(offset) is not int or not -(2**63) <= offset < 2**63:
@@ -1782,7 +1782,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 def select_backward(grad_output, input_sizes, dim, index):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
-    if state.interceptors and intercepts(select_backward, grad_output):
+    if state.active_modes and intercepts(select_backward, grad_output):
         return call(select_backward, grad_output, input_sizes, dim, index)
     try:
         if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
@@ -1807,7 +1807,7 @@ def select_backward(grad_output, input_sizes, dim, index):
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
     """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
-    if state.interceptors and intercepts(slice_backward, grad_output):
+    if state.active_modes and intercepts(slice_backward, grad_output):
         return call(slice_backward, grad_output, input_sizes, dim, start, end, step)
     try:
         if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
@@ -1841,7 +1841,7 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
-    if state.interceptors and intercepts(diagonal_backward, grad_output):
+    if state.active_modes and intercepts(diagonal_backward, grad_output):
         return call(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     try:
         if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
@@ -1872,7 +1872,7 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 
 def unfold_backward(grad_in, input_sizes, dim, size, step):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
-    if state.interceptors and intercepts(unfold_backward, grad_in):
+    if state.active_modes and intercepts(unfold_backward, grad_in):
         return call(unfold_backward, grad_in, input_sizes, dim, size, step)
     try:
         if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
@@ -1900,7 +1900,7 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
 
 def index_select_backward(grad, self_sizes, dim, index):
     """index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor"""
-    if state.interceptors and intercepts(index_select_backward, grad, index):
+    if state.active_modes and intercepts(index_select_backward, grad, index):
         return call(index_select_backward, grad, self_sizes, dim, index)
     try:
         if not (isinstance(grad, Tensor) and isinstance(index, Tensor)):
@@ -1916,7 +1916,7 @@ def index_select_backward(grad, self_sizes, dim, index):
 
 def gather_backward(grad, input, dim, index, sparse_grad):
     """gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor"""
-    if state.interceptors and intercepts(gather_backward, grad, input, index):
+    if state.active_modes and intercepts(gather_backward, grad, input, index):
         return call(gather_backward, grad, input, dim, index, sparse_grad)
     try:
         if not (isinstance(grad, Tensor) and isinstance(input, Tensor) and isinstance(index, Tensor)):
@@ -1936,7 +1936,7 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
     """
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(value_selecting_reduction_backward, grad, indices):
+    if state.active_modes and intercepts(value_selecting_reduction_backward, grad, indices):
         return call(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     try:
         if not (isinstance(grad, Tensor) and isinstance(indices, Tensor)):
@@ -1954,7 +1954,7 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
 
 def one_hot(input, num_classes=-1):
     """one_hot(Tensor self, int num_classes=-1) -> Tensor"""
-    if state.interceptors and intercepts(one_hot, input):
+    if state.active_modes and intercepts(one_hot, input):
         return call(one_hot, input, num_classes)
     try:
         if not isinstance(input, Tensor):
@@ -1968,7 +1968,7 @@ def one_hot(input, num_classes=-1):
 
 def dstack(tensors, *, out=None):
     """dstack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(dstack, tensors):
+    if state.active_modes and intercepts(dstack, tensors):
         return call(dstack, tensors, out=out)
     if out is not None:
         return dstack_out(tensors, out=out)
@@ -1982,7 +1982,7 @@ def dstack(tensors, *, out=None):
 
 def dstack_out(tensors, *, out):
     """dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(dstack_out, tensors, out):
+    if state.active_modes and intercepts(dstack_out, tensors, out):
         return call(dstack_out, tensors, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1997,7 +1997,7 @@ def dstack_out(tensors, *, out):
 
 def column_stack(tensors, *, out=None):
     """column_stack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(column_stack, tensors):
+    if state.active_modes and intercepts(column_stack, tensors):
         return call(column_stack, tensors, out=out)
     if out is not None:
         return column_stack_out(tensors, out=out)
@@ -2011,7 +2011,7 @@ def column_stack(tensors, *, out=None):
 
 def column_stack_out(tensors, *, out):
     """column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(column_stack_out, tensors, out):
+    if state.active_modes and intercepts(column_stack_out, tensors, out):
         return call(column_stack_out, tensors, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -2026,7 +2026,7 @@ def column_stack_out(tensors, *, out):
 
 def row_stack(tensors, *, out=None):
     """row_stack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(row_stack, tensors):
+    if state.active_modes and intercepts(row_stack, tensors):
         return call(row_stack, tensors, out=out)
     if out is not None:
         return row_stack_out(tensors, out=out)
@@ -2040,7 +2040,7 @@ def row_stack(tensors, *, out=None):
 
 def row_stack_out(tensors, *, out):
     """row_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(row_stack_out, tensors, out):
+    if state.active_modes and intercepts(row_stack_out, tensors, out):
         return call(row_stack_out, tensors, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -2057,7 +2057,7 @@ def concat(tensors, dim=0, *, out=None, axis=None):
     """concat(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(concat, tensors):
+    if state.active_modes and intercepts(concat, tensors):
         return call(concat, tensors, dim, out=out)
     if out is not None:
         return concat_out(tensors, dim, out=out)
@@ -2073,7 +2073,7 @@ def concat(tensors, dim=0, *, out=None, axis=None):
 
 def concat_out(tensors, dim=0, *, out):
     """concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(concat_out, tensors, out):
+    if state.active_modes and intercepts(concat_out, tensors, out):
         return call(concat_out, tensors, dim, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -2092,7 +2092,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
     """concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(concatenate, tensors):
+    if state.active_modes and intercepts(concatenate, tensors):
         return call(concatenate, tensors, dim, out=out)
     if out is not None:
         return concatenate_out(tensors, dim, out=out)
@@ -2108,7 +2108,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
 
 def concatenate_out(tensors, dim=0, *, out):
     """concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(concatenate_out, tensors, out):
+    if state.active_modes and intercepts(concatenate_out, tensors, out):
         return call(concatenate_out, tensors, dim, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -2125,7 +2125,7 @@ def concatenate_out(tensors, dim=0, *, out):
 
 def tile(input, dims, *more_dims):
     """tile(Tensor self, SymInt[] dims) -> Tensor"""
-    if state.interceptors and intercepts(tile, input):
+    if state.active_modes and intercepts(tile, input):
         return call(tile, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -2141,7 +2141,7 @@ def tile(input, dims, *more_dims):
 
 def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None):
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
-    if state.interceptors and intercepts(repeat_interleave_self_Tensor, input, repeats):
+    if state.active_modes and intercepts(repeat_interleave_self_Tensor, input, repeats):
         return call(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
     try:
         if not (isinstance(input, Tensor) and isinstance(repeats, Tensor)):
@@ -2157,7 +2157,7 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
 
 def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
     """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
-    if state.interceptors and intercepts(repeat_interleave_self_int, input):
+    if state.active_modes and intercepts(repeat_interleave_self_int, input):
         return call(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
     try:
         if not isinstance(input, Tensor):
@@ -2175,7 +2175,7 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
 
 def repeat_interleave_Tensor(repeats, *, output_size=None):
     """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
-    if state.interceptors and intercepts(repeat_interleave_Tensor, repeats):
+    if state.active_modes and intercepts(repeat_interleave_Tensor, repeats):
         return call(repeat_interleave_Tensor, repeats, output_size=output_size)
     try:
         if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
@@ -2210,7 +2210,7 @@ def repeat_interleave(*args, **kwargs):
 
 def fliplr(input):
     """fliplr(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(fliplr, input):
+    if state.active_modes and intercepts(fliplr, input):
         return call(fliplr, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fliplr, input)
@@ -2219,7 +2219,7 @@ def fliplr(input):
 
 def flipud(input):
     """flipud(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(flipud, input):
+    if state.active_modes and intercepts(flipud, input):
         return call(flipud, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(flipud, input)
@@ -2228,7 +2228,7 @@ def flipud(input):
 
 def rot90(input, k=1, dims=(0, 1)):
     """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"""
-    if state.interceptors and intercepts(rot90, input):
+    if state.active_modes and intercepts(rot90, input):
         return call(rot90, input, k, dims)
     try:
         if not isinstance(input, Tensor):
@@ -2241,7 +2241,7 @@ def rot90(input, k=1, dims=(0, 1)):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.Rot90Backward0()
@@ -2260,7 +2260,7 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
     """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(take_along_dim, input, indices):
+    if state.active_modes and intercepts(take_along_dim, input, indices):
         return call(take_along_dim, input, indices, dim, out=out)
     if out is not None:
         return take_along_dim_out(input, indices, dim, out=out)
@@ -2276,7 +2276,7 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
 
 def take_along_dim_out(input, indices, dim=None, *, out):
     """take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(take_along_dim_out, input, indices, out):
+    if state.active_modes and intercepts(take_along_dim_out, input, indices, out):
         return call(take_along_dim_out, input, indices, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(indices, Tensor) and isinstance(out, Tensor)):
@@ -2292,7 +2292,7 @@ def take_along_dim_out(input, indices, dim=None, *, out):
 
 def argwhere(input):
     """argwhere(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(argwhere, input):
+    if state.active_modes and intercepts(argwhere, input):
         return call(argwhere, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(argwhere, input)
@@ -2301,7 +2301,7 @@ def argwhere(input):
 
 def diagflat(input, offset=0):
     """diagflat(Tensor self, int offset=0) -> Tensor"""
-    if state.interceptors and intercepts(diagflat, input):
+    if state.active_modes and intercepts(diagflat, input):
         return call(diagflat, input, offset)
     try:
         if not isinstance(input, Tensor):
@@ -2315,7 +2315,7 @@ def diagflat(input, offset=0):
 
 def fill_diagonal_(input, fill_value, wrap=False):
     """fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fill_diagonal_, input):
+    if state.active_modes and intercepts(fill_diagonal_, input):
         return call(fill_diagonal_, input, fill_value, wrap)
     try:
         if not isinstance(input, Tensor):
@@ -2331,7 +2331,7 @@ def fill_diagonal_(input, fill_value, wrap=False):
 
 def combinations(input, r=2, with_replacement=False):
     """combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor"""
-    if state.interceptors and intercepts(combinations, input):
+    if state.active_modes and intercepts(combinations, input):
         return call(combinations, input, r, with_replacement)
     try:
         if not isinstance(input, Tensor):
@@ -2347,7 +2347,7 @@ def combinations(input, r=2, with_replacement=False):
 
 def index_fill_int_Scalar(input, dim, index, value):
     """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    if state.interceptors and intercepts(index_fill_int_Scalar, input, index):
+    if state.active_modes and intercepts(index_fill_int_Scalar, input, index):
         return call(index_fill_int_Scalar, input, dim, index, value)
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
@@ -2360,7 +2360,7 @@ def index_fill_int_Scalar(input, dim, index, value):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, index))
+            and not (state.active_modes and looks_inside(input, index))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.IndexFillBackward0()
@@ -2384,7 +2384,7 @@ def index_fill_int_Scalar(input, dim, index, value):
 
 def index_fill__int_Scalar(input, dim, index, value):
     """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_fill__int_Scalar, input, index):
+    if state.active_modes and intercepts(index_fill__int_Scalar, input, index):
         return call(index_fill__int_Scalar, input, dim, index, value)
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
@@ -2400,7 +2400,7 @@ def index_fill__int_Scalar(input, dim, index, value):
 
 def index_fill_int_Tensor(input, dim, index, value):
     """index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor"""
-    if state.interceptors and intercepts(index_fill_int_Tensor, input, index, value):
+    if state.active_modes and intercepts(index_fill_int_Tensor, input, index, value):
         return call(index_fill_int_Tensor, input, dim, index, value)
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(value, Tensor)):
@@ -2426,7 +2426,7 @@ def index_fill(input, dim, index, value):
 
 def index_fill__int_Tensor(input, dim, index, value):
     """index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_fill__int_Tensor, input, index, value):
+    if state.active_modes and intercepts(index_fill__int_Tensor, input, index, value):
         return call(index_fill__int_Tensor, input, dim, index, value)
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(value, Tensor)):
@@ -2454,7 +2454,7 @@ def index_fill_(input, dim, index, value):
 
 def index_copy(input, dim, index, source, *, out=None):
     """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
-    if state.interceptors and intercepts(index_copy, input, index, source):
+    if state.active_modes and intercepts(index_copy, input, index, source):
         return call(index_copy, input, dim, index, source, out=out)
     if out is not None:
         return index_copy_out(input, dim, index, source, out=out)
@@ -2467,7 +2467,7 @@ def index_copy(input, dim, index, source, *, out=None):
         if (
             (input._mt_edge is not None or source._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, index, source))
+            and not (state.active_modes and looks_inside(input, index, source))
         ):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
@@ -2495,7 +2495,7 @@ def index_copy(input, dim, index, source, *, out=None):
 
 def index_copy_(input, dim, index, source):
     """index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_copy_, input, index, source):
+    if state.active_modes and intercepts(index_copy_, input, index, source):
         return call(index_copy_, input, dim, index, source)
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(source, Tensor)):
@@ -2509,7 +2509,7 @@ def index_copy_(input, dim, index, source):
 
 def index_copy_out(input, dim, index, source, *, out):
     """index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_copy_out, input, index, source, out):
+    if state.active_modes and intercepts(index_copy_out, input, index, source, out):
         return call(index_copy_out, input, dim, index, source, out=out)
     try:
         if not (
@@ -2530,7 +2530,7 @@ def index_copy_out(input, dim, index, source, *, out):
 
 def take(input, index, *, out=None):
     """take(Tensor self, Tensor index) -> Tensor"""
-    if state.interceptors and intercepts(take, input, index):
+    if state.active_modes and intercepts(take, input, index):
         return call(take, input, index, out=out)
     if out is not None:
         return take_out(input, index, out=out)
@@ -2540,7 +2540,7 @@ def take(input, index, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, index))
+        and not (state.active_modes and looks_inside(input, index))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.TakeBackward0()
@@ -2554,7 +2554,7 @@ def take(input, index, *, out=None):
 
 def take_out(input, index, *, out):
     """take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(take_out, input, index, out):
+    if state.active_modes and intercepts(take_out, input, index, out):
         return call(take_out, input, index, out=out)
     if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(take_out, input, index, out=out)

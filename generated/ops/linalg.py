@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The linalg ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -98,7 +98,7 @@ _linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
 
 def mm(input, mat2, *, out=None):
     """mm(Tensor self, Tensor mat2) -> Tensor"""
-    if state.interceptors and intercepts(mm, input, mat2):
+    if state.active_modes and intercepts(mm, input, mat2):
         return call(mm, input, mat2, out=out)
     if out is not None:
         return mm_out(input, mat2, out=out)
@@ -123,7 +123,7 @@ def mm(input, mat2, *, out=None):
 
 def mm_out(input, mat2, *, out):
     """mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mm_out, input, mat2, out):
+    if state.active_modes and intercepts(mm_out, input, mat2, out):
         return call(mm_out, input, mat2, out=out)
     try:
         input_array = input._mt_array
@@ -140,7 +140,7 @@ def mm_out(input, mat2, *, out):
 
 def bmm(input, mat2, *, out=None):
     """bmm(Tensor self, Tensor mat2) -> Tensor"""
-    if state.interceptors and intercepts(bmm, input, mat2):
+    if state.active_modes and intercepts(bmm, input, mat2):
         return call(bmm, input, mat2, out=out)
     if out is not None:
         return bmm_out(input, mat2, out=out)
@@ -163,7 +163,7 @@ def bmm(input, mat2, *, out=None):
 
 def bmm_out(input, mat2, *, out):
     """bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bmm_out, input, mat2, out):
+    if state.active_modes and intercepts(bmm_out, input, mat2, out):
         return call(bmm_out, input, mat2, out=out)
     try:
         input_array = input._mt_array
@@ -180,7 +180,7 @@ def bmm_out(input, mat2, *, out):
 
 def mv(input, vec, *, out=None):
     """mv(Tensor self, Tensor vec) -> Tensor"""
-    if state.interceptors and intercepts(mv, input, vec):
+    if state.active_modes and intercepts(mv, input, vec):
         return call(mv, input, vec, out=out)
     if out is not None:
         return mv_out(input, vec, out=out)
@@ -203,7 +203,7 @@ def mv(input, vec, *, out=None):
 
 def mv_out(input, vec, *, out):
     """mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mv_out, input, vec, out):
+    if state.active_modes and intercepts(mv_out, input, vec, out):
         return call(mv_out, input, vec, out=out)
     try:
         input_array = input._mt_array
@@ -220,7 +220,7 @@ def mv_out(input, vec, *, out):
 
 def dot(input, tensor, *, out=None):
     """dot(Tensor self, Tensor tensor) -> Tensor"""
-    if state.interceptors and intercepts(dot, input, tensor):
+    if state.active_modes and intercepts(dot, input, tensor):
         return call(dot, input, tensor, out=out)
     if out is not None:
         return dot_out(input, tensor, out=out)
@@ -245,7 +245,7 @@ def dot(input, tensor, *, out=None):
 
 def dot_out(input, tensor, *, out):
     """dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(dot_out, input, tensor, out):
+    if state.active_modes and intercepts(dot_out, input, tensor, out):
         return call(dot_out, input, tensor, out=out)
     try:
         input_array = input._mt_array
@@ -262,7 +262,7 @@ def dot_out(input, tensor, *, out):
 
 def matmul(input, other, *, out=None):
     """matmul(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(matmul, input, other):
+    if state.active_modes and intercepts(matmul, input, other):
         return call(matmul, input, other, out=out)
     if out is not None:
         return matmul_out(input, other, out=out)
@@ -273,7 +273,7 @@ def matmul(input, other, *, out=None):
 
 def matmul_operator(input, other, out=None):
     """matmul(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(matmul, input, other):
+    if state.active_modes and intercepts(matmul, input, other):
         return call(matmul, input, other, out=out)
     if out is not None:
         return matmul_out(input, other, out=out)
@@ -284,7 +284,7 @@ def matmul_operator(input, other, out=None):
 
 def matmul_out(input, other, *, out):
     """matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(matmul_out, input, other, out):
+    if state.active_modes and intercepts(matmul_out, input, other, out):
         return call(matmul_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(matmul_out, input, other, out=out)
@@ -297,7 +297,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(addmm, (addmm,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.interceptors and intercepts(addmm, input, mat1, mat2):
+    if state.active_modes and intercepts(addmm, input, mat1, mat2):
         return call(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
@@ -334,7 +334,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
     """addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(addmm_, (addmm_,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha})
-    if state.interceptors and intercepts(addmm_, input, mat1, mat2):
+    if state.active_modes and intercepts(addmm_, input, mat1, mat2):
         return call(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -372,7 +372,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
 
 def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     """addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addmm_out, input, mat1, mat2, out):
+    if state.active_modes and intercepts(addmm_out, input, mat1, mat2, out):
         return call(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -403,7 +403,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(baddbmm, (baddbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.interceptors and intercepts(baddbmm, input, batch1, batch2):
+    if state.active_modes and intercepts(baddbmm, input, batch1, batch2):
         return call(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return baddbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
@@ -438,7 +438,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     """baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(baddbmm_, (baddbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
-    if state.interceptors and intercepts(baddbmm_, input, batch1, batch2):
+    if state.active_modes and intercepts(baddbmm_, input, batch1, batch2):
         return call(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -474,7 +474,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
 
 def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     """baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(baddbmm_out, input, batch1, batch2, out):
+    if state.active_modes and intercepts(baddbmm_out, input, batch1, batch2, out):
         return call(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -506,7 +506,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
     """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(addmv, (addmv,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.interceptors and intercepts(addmv, input, mat, vec):
+    if state.active_modes and intercepts(addmv, input, mat, vec):
         return call(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addmv_out(input, mat, vec, beta=beta, alpha=alpha, out=out)
@@ -541,7 +541,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
     """addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(addmv_, (addmv_,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha})
-    if state.interceptors and intercepts(addmv_, input, mat, vec):
+    if state.active_modes and intercepts(addmv_, input, mat, vec):
         return call(addmv_, input, mat, vec, beta=beta, alpha=alpha)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -577,7 +577,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
 
 def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
     """addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addmv_out, input, mat, vec, out):
+    if state.active_modes and intercepts(addmv_out, input, mat, vec, out):
         return call(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -608,7 +608,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(addbmm, (addbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.interceptors and intercepts(addbmm, input, batch1, batch2):
+    if state.active_modes and intercepts(addbmm, input, batch1, batch2):
         return call(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
@@ -643,7 +643,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     """addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
     if more:
         return old_call(addbmm_, (addbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
-    if state.interceptors and intercepts(addbmm_, input, batch1, batch2):
+    if state.active_modes and intercepts(addbmm_, input, batch1, batch2):
         return call(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -679,7 +679,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
 
 def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     """addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addbmm_out, input, batch1, batch2, out):
+    if state.active_modes and intercepts(addbmm_out, input, batch1, batch2, out):
         return call(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -708,7 +708,7 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(addr, input, vec1, vec2):
+    if state.active_modes and intercepts(addr, input, vec1, vec2):
         return call(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return addr_out(input, vec1, vec2, beta=beta, alpha=alpha, out=out)
@@ -723,7 +723,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         if (
             (input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, vec1, vec2))
+            and not (state.active_modes and looks_inside(input, vec1, vec2))
         ):
             input_edge = input._mt_edge or edge_of(input)
             vec1_edge = vec1._mt_edge or edge_of(vec1)
@@ -744,7 +744,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
 
 def addr_(input, vec1, vec2, *, beta=1, alpha=1):
     """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addr_, input, vec1, vec2):
+    if state.active_modes and intercepts(addr_, input, vec1, vec2):
         return call(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
     try:
         if not (isinstance(input, Tensor) and isinstance(vec1, Tensor) and isinstance(vec2, Tensor)):
@@ -760,7 +760,7 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
 
 def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
     """addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(addr_out, input, vec1, vec2, out):
+    if state.active_modes and intercepts(addr_out, input, vec1, vec2, out):
         return call(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     try:
         if not (
@@ -788,7 +788,7 @@ def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
 
 def vdot(input, other, *, out=None):
     """vdot(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(vdot, input, other):
+    if state.active_modes and intercepts(vdot, input, other):
         return call(vdot, input, other, out=out)
     if out is not None:
         return vdot_out(input, other, out=out)
@@ -798,7 +798,7 @@ def vdot(input, other, *, out=None):
     if (
         (input._mt_edge is not None or other._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input, other))
+        and not (state.active_modes and looks_inside(input, other))
     ):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
@@ -816,7 +816,7 @@ def vdot(input, other, *, out=None):
 
 def vdot_out(input, other, *, out):
     """vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(vdot_out, input, other, out):
+    if state.active_modes and intercepts(vdot_out, input, other, out):
         return call(vdot_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(vdot_out, input, other, out=out)
@@ -827,7 +827,7 @@ def vdot_out(input, other, *, out):
 
 def linear(input, weight, bias=None, *, out=None):
     """linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"""
-    if state.interceptors and intercepts(linear, input, weight, bias):
+    if state.active_modes and intercepts(linear, input, weight, bias):
         return call(linear, input, weight, bias, out=out)
     if out is not None:
         return linear_out(input, weight, bias, out=out)
@@ -838,7 +838,7 @@ def linear(input, weight, bias=None, *, out=None):
 
 def linear_out(input, weight, bias=None, *, out):
     """linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linear_out, input, weight, bias, out):
+    if state.active_modes and intercepts(linear_out, input, weight, bias, out):
         return call(linear_out, input, weight, bias, out=out)
     if not (
         isinstance(input, Tensor)
@@ -853,7 +853,7 @@ def linear_out(input, weight, bias=None, *, out):
 
 def outer(input, vec2, *, out=None):
     """outer(Tensor self, Tensor vec2) -> Tensor"""
-    if state.interceptors and intercepts(outer, input, vec2):
+    if state.active_modes and intercepts(outer, input, vec2):
         return call(outer, input, vec2, out=out)
     if out is not None:
         return outer_out(input, vec2, out=out)
@@ -864,7 +864,7 @@ def outer(input, vec2, *, out=None):
 
 def outer_out(input, vec2, *, out):
     """outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(outer_out, input, vec2, out):
+    if state.active_modes and intercepts(outer_out, input, vec2, out):
         return call(outer_out, input, vec2, out=out)
     if not (isinstance(input, Tensor) and isinstance(vec2, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(outer_out, input, vec2, out=out)
@@ -875,7 +875,7 @@ def outer_out(input, vec2, *, out):
 
 def einsum(equation, tensors, *, path=None):
     """einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor"""
-    if state.interceptors and intercepts(einsum, tensors):
+    if state.active_modes and intercepts(einsum, tensors):
         return call(einsum, equation, tensors, path=path)
     try:
         if type(equation) is not str:
@@ -891,7 +891,7 @@ def einsum(equation, tensors, *, path=None):
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):
     """tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor"""
-    if state.interceptors and intercepts(tensordot, input, other):
+    if state.active_modes and intercepts(tensordot, input, other):
         return call(tensordot, input, other, dims_self, dims_other, out=out)
     if out is not None:
         return tensordot_out(input, other, dims_self, dims_other, out=out)
@@ -909,7 +909,7 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
 
 def tensordot_out(input, other, dims_self, dims_other, *, out):
     """tensordot.out(Tensor self, Tensor other, int[] dims_self, int[] dims_other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tensordot_out, input, other, out):
+    if state.active_modes and intercepts(tensordot_out, input, other, out):
         return call(tensordot_out, input, other, dims_self, dims_other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -927,7 +927,7 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
 
 def ger(input, vec2, *, out=None):
     """ger(Tensor self, Tensor vec2) -> Tensor"""
-    if state.interceptors and intercepts(ger, input, vec2):
+    if state.active_modes and intercepts(ger, input, vec2):
         return call(ger, input, vec2, out=out)
     if out is not None:
         return ger_out(input, vec2, out=out)
@@ -938,7 +938,7 @@ def ger(input, vec2, *, out=None):
 
 def ger_out(input, vec2, *, out):
     """ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ger_out, input, vec2, out):
+    if state.active_modes and intercepts(ger_out, input, vec2, out):
         return call(ger_out, input, vec2, out=out)
     if not (isinstance(input, Tensor) and isinstance(vec2, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(ger_out, input, vec2, out=out)
@@ -949,7 +949,7 @@ def ger_out(input, vec2, *, out):
 
 def inner(input, other, *, out=None):
     """inner(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(inner, input, other):
+    if state.active_modes and intercepts(inner, input, other):
         return call(inner, input, other, out=out)
     if out is not None:
         return inner_out(input, other, out=out)
@@ -960,7 +960,7 @@ def inner(input, other, *, out=None):
 
 def inner_out(input, other, *, out):
     """inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(inner_out, input, other, out):
+    if state.active_modes and intercepts(inner_out, input, other, out):
         return call(inner_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(inner_out, input, other, out=out)
@@ -971,7 +971,7 @@ def inner_out(input, other, *, out):
 
 def kron(input, other, *, out=None):
     """kron(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(kron, input, other):
+    if state.active_modes and intercepts(kron, input, other):
         return call(kron, input, other, out=out)
     if out is not None:
         return kron_out(input, other, out=out)
@@ -982,7 +982,7 @@ def kron(input, other, *, out=None):
 
 def kron_out(input, other, *, out):
     """kron.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(kron_out, input, other, out):
+    if state.active_modes and intercepts(kron_out, input, other, out):
         return call(kron_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(kron_out, input, other, out=out)
@@ -993,7 +993,7 @@ def kron_out(input, other, *, out):
 
 def matrix_power(input, n, *, out=None):
     """matrix_power(Tensor self, int n) -> Tensor"""
-    if state.interceptors and intercepts(matrix_power, input):
+    if state.active_modes and intercepts(matrix_power, input):
         return call(matrix_power, input, n, out=out)
     if out is not None:
         return matrix_power_out(input, n, out=out)
@@ -1009,7 +1009,7 @@ def matrix_power(input, n, *, out=None):
 
 def matrix_power_out(input, n, *, out):
     """matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(matrix_power_out, input, out):
+    if state.active_modes and intercepts(matrix_power_out, input, out):
         return call(matrix_power_out, input, n, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1027,7 +1027,7 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     """linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(linalg_vecdot, x, y):
+    if state.active_modes and intercepts(linalg_vecdot, x, y):
         return call(linalg_vecdot, x, y, dim=dim, out=out)
     if out is not None:
         return linalg_vecdot_out(x, y, dim=dim, out=out)
@@ -1043,7 +1043,7 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
 
 def linalg_vecdot_out(x, y, *, dim=-1, out):
     """linalg_vecdot.out(Tensor x, Tensor y, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_vecdot_out, x, y, out):
+    if state.active_modes and intercepts(linalg_vecdot_out, x, y, out):
         return call(linalg_vecdot_out, x, y, dim=dim, out=out)
     try:
         if not (isinstance(x, Tensor) and isinstance(y, Tensor) and isinstance(out, Tensor)):
@@ -1059,7 +1059,7 @@ def linalg_vecdot_out(x, y, *, dim=-1, out):
 
 def trace(input):
     """trace(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(trace, input):
+    if state.active_modes and intercepts(trace, input):
         return call(trace, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(trace, input)
@@ -1067,7 +1067,7 @@ def trace(input):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.TraceBackward0()
@@ -1081,7 +1081,7 @@ def trace(input):
 
 def linalg_inv_ex(A, *, check_errors=False, out=None):
     """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
-    if state.interceptors and intercepts(linalg_inv_ex, A):
+    if state.active_modes and intercepts(linalg_inv_ex, A):
         return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_inv_ex_out(A, check_errors=check_errors, out=out)
@@ -1107,7 +1107,7 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
 
 def linalg_inv_ex_out(A, *, check_errors=False, out):
     """linalg_inv_ex.inverse(Tensor A, *, bool check_errors=False, Tensor(a!) inverse, Tensor(b!) info) -> (Tensor(a!) inverse, Tensor(b!) info)"""
-    if state.interceptors and intercepts(linalg_inv_ex_out, A, out):
+    if state.active_modes and intercepts(linalg_inv_ex_out, A, out):
         return call(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
     try:
         if check_errors is not False and check_errors is not True:
@@ -1128,7 +1128,7 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
 
 def linalg_inv(A, *, out=None):
     """linalg_inv(Tensor A) -> Tensor"""
-    if state.interceptors and intercepts(linalg_inv, A):
+    if state.active_modes and intercepts(linalg_inv, A):
         return call(linalg_inv, A, out=out)
     if out is not None:
         return linalg_inv_out(A, out=out)
@@ -1139,7 +1139,7 @@ def linalg_inv(A, *, out=None):
 
 def linalg_inv_out(A, *, out):
     """linalg_inv.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_inv_out, A, out):
+    if state.active_modes and intercepts(linalg_inv_out, A, out):
         return call(linalg_inv_out, A, out=out)
     if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_inv_out, A, out=out)
@@ -1150,7 +1150,7 @@ def linalg_inv_out(A, *, out):
 
 def inverse(input, *, out=None):
     """inverse(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(inverse, input):
+    if state.active_modes and intercepts(inverse, input):
         return call(inverse, input, out=out)
     if out is not None:
         return inverse_out(input, out=out)
@@ -1161,7 +1161,7 @@ def inverse(input, *, out=None):
 
 def inverse_out(input, *, out):
     """inverse.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(inverse_out, input, out):
+    if state.active_modes and intercepts(inverse_out, input, out):
         return call(inverse_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(inverse_out, input, out=out)
@@ -1172,7 +1172,7 @@ def inverse_out(input, *, out):
 
 def _linalg_det(A, *, out=None):
     """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
-    if state.interceptors and intercepts(_linalg_det, A):
+    if state.active_modes and intercepts(_linalg_det, A):
         return call(_linalg_det, A, out=out)
     if out is not None:
         return _linalg_det_out(A, out=out)
@@ -1198,7 +1198,7 @@ def _linalg_det(A, *, out=None):
 
 def _linalg_det_out(A, *, out):
     """_linalg_det.result(Tensor A, *, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots)"""
-    if state.interceptors and intercepts(_linalg_det_out, A, out):
+    if state.active_modes and intercepts(_linalg_det_out, A, out):
         return call(_linalg_det_out, A, out=out)
     try:
         if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -1217,7 +1217,7 @@ def _linalg_det_out(A, *, out):
 
 def linalg_det(A, *, out=None):
     """linalg_det(Tensor A) -> Tensor"""
-    if state.interceptors and intercepts(linalg_det, A):
+    if state.active_modes and intercepts(linalg_det, A):
         return call(linalg_det, A, out=out)
     if out is not None:
         return linalg_det_out(A, out=out)
@@ -1228,7 +1228,7 @@ def linalg_det(A, *, out=None):
 
 def linalg_det_out(A, *, out):
     """linalg_det.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_det_out, A, out):
+    if state.active_modes and intercepts(linalg_det_out, A, out):
         return call(linalg_det_out, A, out=out)
     if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_det_out, A, out=out)
@@ -1239,7 +1239,7 @@ def linalg_det_out(A, *, out):
 
 def det(input):
     """det(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(det, input):
+    if state.active_modes and intercepts(det, input):
         return call(det, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(det, input)
@@ -1248,7 +1248,7 @@ def det(input):
 
 def _linalg_slogdet(A, *, out=None):
     """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
-    if state.interceptors and intercepts(_linalg_slogdet, A):
+    if state.active_modes and intercepts(_linalg_slogdet, A):
         return call(_linalg_slogdet, A, out=out)
     if out is not None:
         return _linalg_slogdet_out(A, out=out)
@@ -1275,7 +1275,7 @@ def _linalg_slogdet(A, *, out=None):
 
 def _linalg_slogdet_out(A, *, out):
     """_linalg_slogdet.sign(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots) -> (Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots)"""
-    if state.interceptors and intercepts(_linalg_slogdet_out, A, out):
+    if state.active_modes and intercepts(_linalg_slogdet_out, A, out):
         return call(_linalg_slogdet_out, A, out=out)
     try:
         if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -1294,7 +1294,7 @@ def _linalg_slogdet_out(A, *, out):
 
 def linalg_slogdet(A, *, out=None):
     """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
-    if state.interceptors and intercepts(linalg_slogdet, A):
+    if state.active_modes and intercepts(linalg_slogdet, A):
         return call(linalg_slogdet, A, out=out)
     if out is not None:
         return linalg_slogdet_out(A, out=out)
@@ -1305,7 +1305,7 @@ def linalg_slogdet(A, *, out=None):
 
 def linalg_slogdet_out(A, *, out):
     """linalg_slogdet.out(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
-    if state.interceptors and intercepts(linalg_slogdet_out, A, out):
+    if state.active_modes and intercepts(linalg_slogdet_out, A, out):
         return call(linalg_slogdet_out, A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_slogdet_out, A, out=out)
@@ -1317,7 +1317,7 @@ def linalg_slogdet_out(A, *, out):
 
 def slogdet(input, *, out=None):
     """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
-    if state.interceptors and intercepts(slogdet, input):
+    if state.active_modes and intercepts(slogdet, input):
         return call(slogdet, input, out=out)
     if out is not None:
         return slogdet_out(input, out=out)
@@ -1328,7 +1328,7 @@ def slogdet(input, *, out=None):
 
 def slogdet_out(input, *, out):
     """slogdet.out(Tensor self, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
-    if state.interceptors and intercepts(slogdet_out, input, out):
+    if state.active_modes and intercepts(slogdet_out, input, out):
         return call(slogdet_out, input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(slogdet_out, input, out=out)
@@ -1340,7 +1340,7 @@ def slogdet_out(input, *, out):
 
 def logdet(input):
     """logdet(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(logdet, input):
+    if state.active_modes and intercepts(logdet, input):
         return call(logdet, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(logdet, input)
@@ -1349,7 +1349,7 @@ def logdet(input):
 
 def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
-    if state.interceptors and intercepts(_linalg_solve_ex, A, B):
+    if state.active_modes and intercepts(_linalg_solve_ex, A, B):
         return call(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     if out is not None:
         return _linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
@@ -1387,7 +1387,7 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
 
 def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     """_linalg_solve_ex.result(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info)"""
-    if state.interceptors and intercepts(_linalg_solve_ex_out, A, B, out):
+    if state.active_modes and intercepts(_linalg_solve_ex_out, A, B, out):
         return call(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     try:
         if left is not False and left is not True:
@@ -1411,7 +1411,7 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
 
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
-    if state.interceptors and intercepts(linalg_solve_ex, A, B):
+    if state.active_modes and intercepts(linalg_solve_ex, A, B):
         return call(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
@@ -1431,7 +1431,7 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
 
 def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     """linalg_solve_ex.out(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) info) -> (Tensor(a!) result, Tensor(b!) info)"""
-    if state.interceptors and intercepts(linalg_solve_ex_out, A, B, out):
+    if state.active_modes and intercepts(linalg_solve_ex_out, A, B, out):
         return call(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     try:
         if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
@@ -1452,7 +1452,7 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
 
 def linalg_solve(A, B, *, left=True, out=None):
     """linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"""
-    if state.interceptors and intercepts(linalg_solve, A, B):
+    if state.active_modes and intercepts(linalg_solve, A, B):
         return call(linalg_solve, A, B, left=left, out=out)
     if out is not None:
         return linalg_solve_out(A, B, left=left, out=out)
@@ -1468,7 +1468,7 @@ def linalg_solve(A, B, *, left=True, out=None):
 
 def linalg_solve_out(A, B, *, left=True, out):
     """linalg_solve.out(Tensor A, Tensor B, *, bool left=True, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_solve_out, A, B, out):
+    if state.active_modes and intercepts(linalg_solve_out, A, B, out):
         return call(linalg_solve_out, A, B, left=left, out=out)
     try:
         if not (isinstance(A, Tensor) and isinstance(B, Tensor) and isinstance(out, Tensor)):
@@ -1484,7 +1484,7 @@ def linalg_solve_out(A, B, *, left=True, out):
 
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
-    if state.interceptors and intercepts(linalg_lu_factor_ex, A):
+    if state.active_modes and intercepts(linalg_lu_factor_ex, A):
         return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_lu_factor_ex_out(A, pivot=pivot, check_errors=check_errors, out=out)
@@ -1513,7 +1513,7 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
 
 def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     """linalg_lu_factor_ex.out(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)"""
-    if state.interceptors and intercepts(linalg_lu_factor_ex_out, A, out):
+    if state.active_modes and intercepts(linalg_lu_factor_ex_out, A, out):
         return call(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
     try:
         if pivot is not False and pivot is not True:
@@ -1536,7 +1536,7 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
 
 def _lu_with_info(input, pivot=True, check_errors=True):
     """_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)"""
-    if state.interceptors and intercepts(_lu_with_info, input):
+    if state.active_modes and intercepts(_lu_with_info, input):
         return call(_lu_with_info, input, pivot, check_errors)
     try:
         if not isinstance(input, Tensor):
@@ -1552,7 +1552,7 @@ def _lu_with_info(input, pivot=True, check_errors=True):
 
 def linalg_lu_factor(A, *, pivot=True, out=None):
     """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
-    if state.interceptors and intercepts(linalg_lu_factor, A):
+    if state.active_modes and intercepts(linalg_lu_factor, A):
         return call(linalg_lu_factor, A, pivot=pivot, out=out)
     if out is not None:
         return linalg_lu_factor_out(A, pivot=pivot, out=out)
@@ -1568,7 +1568,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
 
 def linalg_lu_factor_out(A, *, pivot=True, out):
     """linalg_lu_factor.out(Tensor A, *, bool pivot=True, Tensor(a!) LU, Tensor(b!) pivots) -> (Tensor(a!) LU, Tensor(b!) pivots)"""
-    if state.interceptors and intercepts(linalg_lu_factor_out, A, out):
+    if state.active_modes and intercepts(linalg_lu_factor_out, A, out):
         return call(linalg_lu_factor_out, A, pivot=pivot, out=out)
     try:
         if not isinstance(A, Tensor):
@@ -1587,7 +1587,7 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
-    if state.interceptors and intercepts(lu_unpack, LU_data, LU_pivots):
+    if state.active_modes and intercepts(lu_unpack, LU_data, LU_pivots):
         return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if out is not None:
         return lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
@@ -1618,7 +1618,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
 
 def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out):
     """lu_unpack.out(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
-    if state.interceptors and intercepts(lu_unpack_out, LU_data, LU_pivots, out):
+    if state.active_modes and intercepts(lu_unpack_out, LU_data, LU_pivots, out):
         return call(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     try:
         if unpack_data is not False and unpack_data is not True:
@@ -1644,7 +1644,7 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
 
 def linalg_lu(A, *, pivot=True, out=None):
     """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
-    if state.interceptors and intercepts(linalg_lu, A):
+    if state.active_modes and intercepts(linalg_lu, A):
         return call(linalg_lu, A, pivot=pivot, out=out)
     if out is not None:
         return linalg_lu_out(A, pivot=pivot, out=out)
@@ -1671,7 +1671,7 @@ def linalg_lu(A, *, pivot=True, out=None):
 
 def linalg_lu_out(A, *, pivot=True, out):
     """linalg_lu.out(Tensor A, *, bool pivot=True, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
-    if state.interceptors and intercepts(linalg_lu_out, A, out):
+    if state.active_modes and intercepts(linalg_lu_out, A, out):
         return call(linalg_lu_out, A, pivot=pivot, out=out)
     try:
         if pivot is not False and pivot is not True:
@@ -1692,7 +1692,7 @@ def linalg_lu_out(A, *, pivot=True, out):
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_lu_solve, LU, pivots, B):
+    if state.active_modes and intercepts(linalg_lu_solve, LU, pivots, B):
         return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if out is not None:
         return linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
@@ -1725,7 +1725,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
 
 def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
     """linalg_lu_solve.out(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_lu_solve_out, LU, pivots, B, out):
+    if state.active_modes and intercepts(linalg_lu_solve_out, LU, pivots, B, out):
         return call(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     try:
         if left is not False and left is not True:
@@ -1749,7 +1749,7 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
 
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
     """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor"""
-    if state.interceptors and intercepts(lu_solve, input, LU_data, LU_pivots):
+    if state.active_modes and intercepts(lu_solve, input, LU_data, LU_pivots):
         return call(lu_solve, input, LU_data, LU_pivots, out=out)
     if out is not None:
         return lu_solve_out(input, LU_data, LU_pivots, out=out)
@@ -1760,7 +1760,7 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
 
 def lu_solve_out(input, LU_data, LU_pivots, *, out):
     """lu_solve.out(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lu_solve_out, input, LU_data, LU_pivots, out):
+    if state.active_modes and intercepts(lu_solve_out, input, LU_data, LU_pivots, out):
         return call(lu_solve_out, input, LU_data, LU_pivots, out=out)
     if not (
         isinstance(input, Tensor)
@@ -1781,7 +1781,7 @@ def lu_solve_out(input, LU_data, LU_pivots, *, out):
 
 def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
     """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_solve_triangular, input, B):
+    if state.active_modes and intercepts(linalg_solve_triangular, input, B):
         return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     if out is not None:
         return linalg_solve_triangular_out(input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
@@ -1820,7 +1820,7 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
 
 def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=False, out):
     """linalg_solve_triangular.out(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_solve_triangular_out, input, B, out):
+    if state.active_modes and intercepts(linalg_solve_triangular_out, input, B, out):
         return call(linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     try:
         if upper is not False and upper is not True:
@@ -1850,7 +1850,7 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
 
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
     """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
-    if state.interceptors and intercepts(triangular_solve, input, A):
+    if state.active_modes and intercepts(triangular_solve, input, A):
         return call(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     if out is not None:
         return triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
@@ -1867,7 +1867,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         if (
             (input._mt_edge is not None or A._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, A))
+            and not (state.active_modes and looks_inside(input, A))
         ):
             input_edge = input._mt_edge or edge_of(input)
             A_edge = A._mt_edge or edge_of(A)
@@ -1894,7 +1894,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
 
 def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=False, *, out):
     """triangular_solve.X(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor(a!) X, Tensor(b!) M) -> (Tensor(a!) solution, Tensor(b!) cloned_coefficient)"""
-    if state.interceptors and intercepts(triangular_solve_out, input, A, out):
+    if state.active_modes and intercepts(triangular_solve_out, input, A, out):
         return call(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(A, Tensor)):
@@ -1917,7 +1917,7 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
 
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
-    if state.interceptors and intercepts(linalg_cholesky_ex, input):
+    if state.active_modes and intercepts(linalg_cholesky_ex, input):
         return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_cholesky_ex_out(input, upper=upper, check_errors=check_errors, out=out)
@@ -1946,7 +1946,7 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
 
 def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     """linalg_cholesky_ex.L(Tensor self, *, bool upper=False, bool check_errors=False, Tensor(a!) L, Tensor(b!) info) -> (Tensor(a!) L, Tensor(b!) info)"""
-    if state.interceptors and intercepts(linalg_cholesky_ex_out, input, out):
+    if state.active_modes and intercepts(linalg_cholesky_ex_out, input, out):
         return call(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
     try:
         if upper is not False and upper is not True:
@@ -1969,7 +1969,7 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
 
 def linalg_cholesky(input, *, upper=False, out=None):
     """linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_cholesky, input):
+    if state.active_modes and intercepts(linalg_cholesky, input):
         return call(linalg_cholesky, input, upper=upper, out=out)
     if out is not None:
         return linalg_cholesky_out(input, upper=upper, out=out)
@@ -1985,7 +1985,7 @@ def linalg_cholesky(input, *, upper=False, out=None):
 
 def linalg_cholesky_out(input, *, upper=False, out):
     """linalg_cholesky.out(Tensor self, *, bool upper=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_cholesky_out, input, out):
+    if state.active_modes and intercepts(linalg_cholesky_out, input, out):
         return call(linalg_cholesky_out, input, upper=upper, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2001,7 +2001,7 @@ def linalg_cholesky_out(input, *, upper=False, out):
 
 def cholesky(input, upper=False, *, out=None):
     """cholesky(Tensor self, bool upper=False) -> Tensor"""
-    if state.interceptors and intercepts(cholesky, input):
+    if state.active_modes and intercepts(cholesky, input):
         return call(cholesky, input, upper, out=out)
     if out is not None:
         return cholesky_out(input, upper, out=out)
@@ -2014,7 +2014,7 @@ def cholesky(input, upper=False, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.CholeskyBackward0()
@@ -2032,7 +2032,7 @@ def cholesky(input, upper=False, *, out=None):
 
 def cholesky_out(input, upper=False, *, out):
     """cholesky.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cholesky_out, input, out):
+    if state.active_modes and intercepts(cholesky_out, input, out):
         return call(cholesky_out, input, upper, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2048,7 +2048,7 @@ def cholesky_out(input, upper=False, *, out):
 
 def cholesky_solve(input, input2, upper=False, *, out=None):
     """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
-    if state.interceptors and intercepts(cholesky_solve, input, input2):
+    if state.active_modes and intercepts(cholesky_solve, input, input2):
         return call(cholesky_solve, input, input2, upper, out=out)
     if out is not None:
         return cholesky_solve_out(input, input2, upper, out=out)
@@ -2061,7 +2061,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         if (
             (input._mt_edge is not None or input2._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, input2))
+            and not (state.active_modes and looks_inside(input, input2))
         ):
             input_edge = input._mt_edge or edge_of(input)
             input2_edge = input2._mt_edge or edge_of(input2)
@@ -2082,7 +2082,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
 
 def cholesky_solve_out(input, input2, upper=False, *, out):
     """cholesky_solve.out(Tensor self, Tensor input2, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cholesky_solve_out, input, input2, out):
+    if state.active_modes and intercepts(cholesky_solve_out, input, input2, out):
         return call(cholesky_solve_out, input, input2, upper, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(input2, Tensor) and isinstance(out, Tensor)):
@@ -2098,7 +2098,7 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
 
 def cholesky_inverse(input, upper=False, *, out=None):
     """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
-    if state.interceptors and intercepts(cholesky_inverse, input):
+    if state.active_modes and intercepts(cholesky_inverse, input):
         return call(cholesky_inverse, input, upper, out=out)
     if out is not None:
         return cholesky_inverse_out(input, upper, out=out)
@@ -2111,7 +2111,7 @@ def cholesky_inverse(input, upper=False, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.CholeskyInverseBackward0()
@@ -2130,7 +2130,7 @@ def cholesky_inverse(input, upper=False, *, out=None):
 
 def cholesky_inverse_out(input, upper=False, *, out):
     """cholesky_inverse.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cholesky_inverse_out, input, out):
+    if state.active_modes and intercepts(cholesky_inverse_out, input, out):
         return call(cholesky_inverse_out, input, upper, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2146,7 +2146,7 @@ def cholesky_inverse_out(input, upper=False, *, out):
 
 def linalg_qr(A, mode="reduced", *, out=None):
     """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
-    if state.interceptors and intercepts(linalg_qr, A):
+    if state.active_modes and intercepts(linalg_qr, A):
         return call(linalg_qr, A, mode, out=out)
     if out is not None:
         return linalg_qr_out(A, mode, out=out)
@@ -2173,7 +2173,7 @@ def linalg_qr(A, mode="reduced", *, out=None):
 
 def linalg_qr_out(A, mode="reduced", *, out):
     """linalg_qr.out(Tensor A, str mode='reduced', *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
-    if state.interceptors and intercepts(linalg_qr_out, A, out):
+    if state.active_modes and intercepts(linalg_qr_out, A, out):
         return call(linalg_qr_out, A, mode, out=out)
     try:
         if type(mode) is not str:
@@ -2194,7 +2194,7 @@ def linalg_qr_out(A, mode="reduced", *, out):
 
 def qr(input, some=True, *, out=None):
     """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
-    if state.interceptors and intercepts(qr, input):
+    if state.active_modes and intercepts(qr, input):
         return call(qr, input, some, out=out)
     if out is not None:
         return qr_out(input, some, out=out)
@@ -2210,7 +2210,7 @@ def qr(input, some=True, *, out=None):
 
 def qr_out(input, some=True, *, out):
     """qr.Q(Tensor self, bool some=True, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
-    if state.interceptors and intercepts(qr_out, input, out):
+    if state.active_modes and intercepts(qr_out, input, out):
         return call(qr_out, input, some, out=out)
     try:
         if not isinstance(input, Tensor):
@@ -2227,7 +2227,7 @@ def qr_out(input, some=True, *, out):
 
 def geqrf(input, *, out=None):
     """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
-    if state.interceptors and intercepts(geqrf, input):
+    if state.active_modes and intercepts(geqrf, input):
         return call(geqrf, input, out=out)
     if out is not None:
         return geqrf_out(input, out=out)
@@ -2251,7 +2251,7 @@ def geqrf(input, *, out=None):
 
 def geqrf_out(input, *, out):
     """geqrf.a(Tensor self, *, Tensor(a!) a, Tensor(b!) tau) -> (Tensor(a!) a, Tensor(b!) tau)"""
-    if state.interceptors and intercepts(geqrf_out, input, out):
+    if state.active_modes and intercepts(geqrf_out, input, out):
         return call(geqrf_out, input, out=out)
     try:
         if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -2270,7 +2270,7 @@ def geqrf_out(input, *, out):
 
 def linalg_householder_product(input, tau, *, out=None):
     """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
-    if state.interceptors and intercepts(linalg_householder_product, input, tau):
+    if state.active_modes and intercepts(linalg_householder_product, input, tau):
         return call(linalg_householder_product, input, tau, out=out)
     if out is not None:
         return linalg_householder_product_out(input, tau, out=out)
@@ -2293,7 +2293,7 @@ def linalg_householder_product(input, tau, *, out=None):
 
 def linalg_householder_product_out(input, tau, *, out):
     """linalg_householder_product.out(Tensor input, Tensor tau, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_householder_product_out, input, tau, out):
+    if state.active_modes and intercepts(linalg_householder_product_out, input, tau, out):
         return call(linalg_householder_product_out, input, tau, out=out)
     try:
         input_array = input._mt_array
@@ -2310,7 +2310,7 @@ def linalg_householder_product_out(input, tau, *, out):
 
 def orgqr(input, input2, *, out=None):
     """orgqr(Tensor self, Tensor input2) -> Tensor"""
-    if state.interceptors and intercepts(orgqr, input, input2):
+    if state.active_modes and intercepts(orgqr, input, input2):
         return call(orgqr, input, input2, out=out)
     if out is not None:
         return orgqr_out(input, input2, out=out)
@@ -2321,7 +2321,7 @@ def orgqr(input, input2, *, out=None):
 
 def orgqr_out(input, input2, *, out):
     """orgqr.out(Tensor self, Tensor input2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(orgqr_out, input, input2, out):
+    if state.active_modes and intercepts(orgqr_out, input, input2, out):
         return call(orgqr_out, input, input2, out=out)
     if not (isinstance(input, Tensor) and isinstance(input2, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(orgqr_out, input, input2, out=out)
@@ -2332,7 +2332,7 @@ def orgqr_out(input, input2, *, out):
 
 def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
     """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
-    if state.interceptors and intercepts(ormqr, input, input2, input3):
+    if state.active_modes and intercepts(ormqr, input, input2, input3):
         return call(ormqr, input, input2, input3, left, transpose, out=out)
     if out is not None:
         return ormqr_out(input, input2, input3, left, transpose, out=out)
@@ -2365,7 +2365,7 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
 
 def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
     """ormqr.out(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ormqr_out, input, input2, input3, out):
+    if state.active_modes and intercepts(ormqr_out, input, input2, input3, out):
         return call(ormqr_out, input, input2, input3, left, transpose, out=out)
     try:
         if left is not False and left is not True:
@@ -2395,7 +2395,7 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
 
 def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
     """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
-    if state.interceptors and intercepts(linalg_ldl_factor_ex, input):
+    if state.active_modes and intercepts(linalg_ldl_factor_ex, input):
         return call(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_ldl_factor_ex_out(input, hermitian=hermitian, check_errors=check_errors, out=out)
@@ -2425,7 +2425,7 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
 
 def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out):
     """linalg_ldl_factor_ex.out(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info)"""
-    if state.interceptors and intercepts(linalg_ldl_factor_ex_out, input, out):
+    if state.active_modes and intercepts(linalg_ldl_factor_ex_out, input, out):
         return call(linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
     try:
         if hermitian is not False and hermitian is not True:
@@ -2449,7 +2449,7 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
 
 def linalg_ldl_factor(input, *, hermitian=False, out=None):
     """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
-    if state.interceptors and intercepts(linalg_ldl_factor, input):
+    if state.active_modes and intercepts(linalg_ldl_factor, input):
         return call(linalg_ldl_factor, input, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
@@ -2465,7 +2465,7 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
 
 def linalg_ldl_factor_out(input, *, hermitian=False, out):
     """linalg_ldl_factor.out(Tensor self, *, bool hermitian=False, Tensor(a!) LD, Tensor(b!) pivots) -> (Tensor(a!) LD, Tensor(b!) pivots)"""
-    if state.interceptors and intercepts(linalg_ldl_factor_out, input, out):
+    if state.active_modes and intercepts(linalg_ldl_factor_out, input, out):
         return call(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
@@ -2484,7 +2484,7 @@ def linalg_ldl_factor_out(input, *, hermitian=False, out):
 
 def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_ldl_solve, LD, pivots, B):
+    if state.active_modes and intercepts(linalg_ldl_solve, LD, pivots, B):
         return call(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_ldl_solve_out(LD, pivots, B, hermitian=hermitian, out=out)
@@ -2510,7 +2510,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
 
 def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     """linalg_ldl_solve.out(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_ldl_solve_out, LD, pivots, B, out):
+    if state.active_modes and intercepts(linalg_ldl_solve_out, LD, pivots, B, out):
         return call(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
     try:
         if hermitian is not False and hermitian is not True:
@@ -2532,7 +2532,7 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
 
 def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=None):
     """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
-    if state.interceptors and intercepts(_linalg_svd, A):
+    if state.active_modes and intercepts(_linalg_svd, A):
         return call(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     if out is not None:
         return _linalg_svd_out(A, full_matrices, compute_uv, driver=driver, out=out)
@@ -2563,7 +2563,7 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
 
 def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out):
     """_linalg_svd.U(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
-    if state.interceptors and intercepts(_linalg_svd_out, A, out):
+    if state.active_modes and intercepts(_linalg_svd_out, A, out):
         return call(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
     try:
         if full_matrices is not False and full_matrices is not True:
@@ -2588,7 +2588,7 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
     """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
-    if state.interceptors and intercepts(linalg_svd, A):
+    if state.active_modes and intercepts(linalg_svd, A):
         return call(linalg_svd, A, full_matrices, driver=driver, out=out)
     if out is not None:
         return linalg_svd_out(A, full_matrices, driver=driver, out=out)
@@ -2606,7 +2606,7 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
 
 def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
     """linalg_svd.U(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
-    if state.interceptors and intercepts(linalg_svd_out, A, out):
+    if state.active_modes and intercepts(linalg_svd_out, A, out):
         return call(linalg_svd_out, A, full_matrices, driver=driver, out=out)
     try:
         if not isinstance(A, Tensor):
@@ -2627,7 +2627,7 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
 
 def linalg_svdvals(A, *, driver=None, out=None):
     """linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_svdvals, A):
+    if state.active_modes and intercepts(linalg_svdvals, A):
         return call(linalg_svdvals, A, driver=driver, out=out)
     if out is not None:
         return linalg_svdvals_out(A, driver=driver, out=out)
@@ -2643,7 +2643,7 @@ def linalg_svdvals(A, *, driver=None, out=None):
 
 def linalg_svdvals_out(A, *, driver=None, out):
     """linalg_svdvals.out(Tensor A, *, str? driver=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_svdvals_out, A, out):
+    if state.active_modes and intercepts(linalg_svdvals_out, A, out):
         return call(linalg_svdvals_out, A, driver=driver, out=out)
     try:
         if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
@@ -2659,7 +2659,7 @@ def linalg_svdvals_out(A, *, driver=None, out):
 
 def svd(input, some=True, compute_uv=True, *, out=None):
     """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
-    if state.interceptors and intercepts(svd, input):
+    if state.active_modes and intercepts(svd, input):
         return call(svd, input, some, compute_uv, out=out)
     if out is not None:
         return svd_out(input, some, compute_uv, out=out)
@@ -2677,7 +2677,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
 
 def svd_out(input, some=True, compute_uv=True, *, out):
     """svd.U(Tensor self, bool some=True, bool compute_uv=True, *, Tensor(a!) U, Tensor(b!) S, Tensor(c!) V) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) V)"""
-    if state.interceptors and intercepts(svd_out, input, out):
+    if state.active_modes and intercepts(svd_out, input, out):
         return call(svd_out, input, some, compute_uv, out=out)
     try:
         if not isinstance(input, Tensor):
@@ -2696,7 +2696,7 @@ def svd_out(input, some=True, compute_uv=True, *, out):
 
 def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
     """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
-    if state.interceptors and intercepts(_linalg_eigh, A):
+    if state.active_modes and intercepts(_linalg_eigh, A):
         return call(_linalg_eigh, A, UPLO, compute_v, out=out)
     if out is not None:
         return _linalg_eigh_out(A, UPLO, compute_v, out=out)
@@ -2724,7 +2724,7 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
 
 def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     """_linalg_eigh.eigenvalues(Tensor A, str UPLO="L", bool compute_v=True, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
-    if state.interceptors and intercepts(_linalg_eigh_out, A, out):
+    if state.active_modes and intercepts(_linalg_eigh_out, A, out):
         return call(_linalg_eigh_out, A, UPLO, compute_v, out=out)
     try:
         if type(UPLO) is not str:
@@ -2747,7 +2747,7 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
 
 def linalg_eigh(input, UPLO="L", *, out=None):
     """linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
-    if state.interceptors and intercepts(linalg_eigh, input):
+    if state.active_modes and intercepts(linalg_eigh, input):
         return call(linalg_eigh, input, UPLO, out=out)
     if out is not None:
         return linalg_eigh_out(input, UPLO, out=out)
@@ -2763,7 +2763,7 @@ def linalg_eigh(input, UPLO="L", *, out=None):
 
 def linalg_eigh_out(input, UPLO="L", *, out):
     """linalg_eigh.eigvals(Tensor self, str UPLO="L", *, Tensor(a!) eigvals, Tensor(b!) eigvecs) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
-    if state.interceptors and intercepts(linalg_eigh_out, input, out):
+    if state.active_modes and intercepts(linalg_eigh_out, input, out):
         return call(linalg_eigh_out, input, UPLO, out=out)
     try:
         if not isinstance(input, Tensor):
@@ -2780,7 +2780,7 @@ def linalg_eigh_out(input, UPLO="L", *, out):
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
     """linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor"""
-    if state.interceptors and intercepts(linalg_eigvalsh, input):
+    if state.active_modes and intercepts(linalg_eigvalsh, input):
         return call(linalg_eigvalsh, input, UPLO, out=out)
     if out is not None:
         return linalg_eigvalsh_out(input, UPLO, out=out)
@@ -2796,7 +2796,7 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
 
 def linalg_eigvalsh_out(input, UPLO="L", *, out):
     """linalg_eigvalsh.out(Tensor self, str UPLO="L", *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_eigvalsh_out, input, out):
+    if state.active_modes and intercepts(linalg_eigvalsh_out, input, out):
         return call(linalg_eigvalsh_out, input, UPLO, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2812,7 +2812,7 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
 
 def linalg_eig(input, *, out=None):
     """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
-    if state.interceptors and intercepts(linalg_eig, input):
+    if state.active_modes and intercepts(linalg_eig, input):
         return call(linalg_eig, input, out=out)
     if out is not None:
         return linalg_eig_out(input, out=out)
@@ -2837,7 +2837,7 @@ def linalg_eig(input, *, out=None):
 
 def linalg_eig_out(input, *, out):
     """linalg_eig.out(Tensor self, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
-    if state.interceptors and intercepts(linalg_eig_out, input, out):
+    if state.active_modes and intercepts(linalg_eig_out, input, out):
         return call(linalg_eig_out, input, out=out)
     try:
         if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -2856,7 +2856,7 @@ def linalg_eig_out(input, *, out):
 
 def linalg_eigvals(input, *, out=None):
     """linalg_eigvals(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(linalg_eigvals, input):
+    if state.active_modes and intercepts(linalg_eigvals, input):
         return call(linalg_eigvals, input, out=out)
     if out is not None:
         return linalg_eigvals_out(input, out=out)
@@ -2867,7 +2867,7 @@ def linalg_eigvals(input, *, out=None):
 
 def linalg_eigvals_out(input, *, out):
     """linalg_eigvals.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_eigvals_out, input, out):
+    if state.active_modes and intercepts(linalg_eigvals_out, input, out):
         return call(linalg_eigvals_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_eigvals_out, input, out=out)
@@ -2878,7 +2878,7 @@ def linalg_eigvals_out(input, *, out):
 
 def linalg_matrix_exp(input):
     """linalg_matrix_exp(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_exp, input):
+    if state.active_modes and intercepts(linalg_matrix_exp, input):
         return call(linalg_matrix_exp, input)
     try:
         input_array = input._mt_array
@@ -2896,7 +2896,7 @@ def linalg_matrix_exp(input):
 
 def matrix_exp(input):
     """matrix_exp(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(matrix_exp, input):
+    if state.active_modes and intercepts(matrix_exp, input):
         return call(matrix_exp, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(matrix_exp, input)
@@ -2905,7 +2905,7 @@ def matrix_exp(input):
 
 def linalg_matrix_power(input, n, *, out=None):
     """linalg_matrix_power(Tensor self, int n) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_power, input):
+    if state.active_modes and intercepts(linalg_matrix_power, input):
         return call(linalg_matrix_power, input, n, out=out)
     if out is not None:
         return linalg_matrix_power_out(input, n, out=out)
@@ -2921,7 +2921,7 @@ def linalg_matrix_power(input, n, *, out=None):
 
 def linalg_matrix_power_out(input, n, *, out):
     """linalg_matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_power_out, input, out):
+    if state.active_modes and intercepts(linalg_matrix_power_out, input, out):
         return call(linalg_matrix_power_out, input, n, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2937,7 +2937,7 @@ def linalg_matrix_power_out(input, n, *, out):
 
 def linalg_matmul(input, other, *, out=None):
     """linalg_matmul(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matmul, input, other):
+    if state.active_modes and intercepts(linalg_matmul, input, other):
         return call(linalg_matmul, input, other, out=out)
     if out is not None:
         return linalg_matmul_out(input, other, out=out)
@@ -2948,7 +2948,7 @@ def linalg_matmul(input, other, *, out=None):
 
 def linalg_matmul_out(input, other, *, out):
     """linalg_matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matmul_out, input, other, out):
+    if state.active_modes and intercepts(linalg_matmul_out, input, other, out):
         return call(linalg_matmul_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(linalg_matmul_out, input, other, out=out)
@@ -2959,7 +2959,7 @@ def linalg_matmul_out(input, other, *, out):
 
 def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"""
-    if state.interceptors and intercepts(linalg_diagonal, A):
+    if state.active_modes and intercepts(linalg_diagonal, A):
         return call(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
     try:
         if not isinstance(A, Tensor):
@@ -2977,7 +2977,7 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_norm_default, input):
+    if state.active_modes and intercepts(linalg_matrix_norm_default, input):
         return call(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_matrix_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -2999,7 +2999,7 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
 
 def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out):
     """linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_norm_default_out, input, out):
+    if state.active_modes and intercepts(linalg_matrix_norm_default_out, input, out):
         return call(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3021,7 +3021,7 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
 
 def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_norm_str_ord, input):
+    if state.active_modes and intercepts(linalg_matrix_norm_str_ord, input):
         return call(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_matrix_norm_str_ord_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3067,7 +3067,7 @@ def linalg_matrix_norm(
 
 def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out):
     """linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_norm_str_ord_out, input, out):
+    if state.active_modes and intercepts(linalg_matrix_norm_str_ord_out, input, out):
         return call(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3089,7 +3089,7 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
 
 def nuclear_norm_default(input, keepdim=False, *, out=None):
     """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(nuclear_norm_default, input):
+    if state.active_modes and intercepts(nuclear_norm_default, input):
         return call(nuclear_norm_default, input, keepdim, out=out)
     if out is not None:
         return nuclear_norm_default_out(input, keepdim, out=out)
@@ -3105,7 +3105,7 @@ def nuclear_norm_default(input, keepdim=False, *, out=None):
 
 def nuclear_norm_default_out(input, keepdim=False, *, out):
     """nuclear_norm.out(Tensor self, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nuclear_norm_default_out, input, out):
+    if state.active_modes and intercepts(nuclear_norm_default_out, input, out):
         return call(nuclear_norm_default_out, input, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3121,7 +3121,7 @@ def nuclear_norm_default_out(input, keepdim=False, *, out):
 
 def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
     """nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(nuclear_norm_dim, input):
+    if state.active_modes and intercepts(nuclear_norm_dim, input):
         return call(nuclear_norm_dim, input, dim, keepdim, out=out)
     if out is not None:
         return nuclear_norm_dim_out(input, dim, keepdim, out=out)
@@ -3157,7 +3157,7 @@ def nuclear_norm(*args, **kwargs):
 
 def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
     """nuclear_norm.dim_out(Tensor self, int[2] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nuclear_norm_dim_out, input, out):
+    if state.active_modes and intercepts(nuclear_norm_dim_out, input, out):
         return call(nuclear_norm_dim_out, input, dim, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3183,7 +3183,7 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(frobenius_norm, input):
+    if state.active_modes and intercepts(frobenius_norm, input):
         return call(frobenius_norm, input, dim, keepdim, out=out)
     if out is not None:
         return frobenius_norm_out(input, dim, keepdim, out=out)
@@ -3203,7 +3203,7 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
 
 def frobenius_norm_out(input, dim, keepdim=False, *, out):
     """frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(frobenius_norm_out, input, out):
+    if state.active_modes and intercepts(frobenius_norm_out, input, out):
         return call(frobenius_norm_out, input, dim, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3223,7 +3223,7 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
 
 def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_norm_default, input):
+    if state.active_modes and intercepts(linalg_norm_default, input):
         return call(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3247,7 +3247,7 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
 
 def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=None, out):
     """linalg_norm.out(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_norm_default_out, input, out):
+    if state.active_modes and intercepts(linalg_norm_default_out, input, out):
         return call(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3271,7 +3271,7 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
 
 def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=None):
     """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_norm_ord_str, input):
+    if state.active_modes and intercepts(linalg_norm_ord_str, input):
         return call(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_norm_ord_str_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3317,7 +3317,7 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
 
 def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, out):
     """linalg_norm.ord_str_out(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_norm_ord_str_out, input, out):
+    if state.active_modes and intercepts(linalg_norm_ord_str_out, input, out):
         return call(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3341,7 +3341,7 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
 
 def linalg_cond_default(input, p=None, *, out=None):
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_cond_default, input):
+    if state.active_modes and intercepts(linalg_cond_default, input):
         return call(linalg_cond_default, input, p, out=out)
     if out is not None:
         return linalg_cond_default_out(input, p, out=out)
@@ -3357,7 +3357,7 @@ def linalg_cond_default(input, p=None, *, out=None):
 
 def linalg_cond_default_out(input, p=None, *, out):
     """linalg_cond.out(Tensor self, Scalar? p=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_cond_default_out, input, out):
+    if state.active_modes and intercepts(linalg_cond_default_out, input, out):
         return call(linalg_cond_default_out, input, p, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3373,7 +3373,7 @@ def linalg_cond_default_out(input, p=None, *, out):
 
 def linalg_cond_p_str(input, p, *, out=None):
     """linalg_cond.p_str(Tensor self, str p) -> Tensor"""
-    if state.interceptors and intercepts(linalg_cond_p_str, input):
+    if state.active_modes and intercepts(linalg_cond_p_str, input):
         return call(linalg_cond_p_str, input, p, out=out)
     if out is not None:
         return linalg_cond_p_str_out(input, p, out=out)
@@ -3402,7 +3402,7 @@ def linalg_cond(input, p=None, *, out=None):
 
 def linalg_cond_p_str_out(input, p, *, out):
     """linalg_cond.p_str_out(Tensor self, str p, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_cond_p_str_out, input, out):
+    if state.active_modes and intercepts(linalg_cond_p_str_out, input, out):
         return call(linalg_cond_p_str_out, input, p, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3418,7 +3418,7 @@ def linalg_cond_p_str_out(input, p, *, out):
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_tensor, input, atol, rtol):
+    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_tensor, input, atol, rtol):
         return call(linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -3440,7 +3440,7 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
 
 def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
     """linalg_matrix_rank.atol_rtol_tensor_out(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_tensor_out, input, atol, rtol, out):
+    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_tensor_out, input, atol, rtol, out):
         return call(linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not (
@@ -3464,7 +3464,7 @@ def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, herm
 
 def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_float, input):
+    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_float, input):
         return call(linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -3486,7 +3486,7 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
 
 def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
     """linalg_matrix_rank.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_float_out, input, out):
+    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_float_out, input, out):
         return call(linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3510,7 +3510,7 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
 
 def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
     """linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_rank_default, input):
+    if state.active_modes and intercepts(linalg_matrix_rank_default, input):
         return call(linalg_matrix_rank_default, input, tol, hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_default_out(input, tol, hermitian, out=out)
@@ -3528,7 +3528,7 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
 
 def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
     """linalg_matrix_rank.out(Tensor self, float tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_rank_default_out, input, out):
+    if state.active_modes and intercepts(linalg_matrix_rank_default_out, input, out):
         return call(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3546,7 +3546,7 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
 
 def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
     """linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_matrix_rank_tol_tensor, input, tol):
+    if state.active_modes and intercepts(linalg_matrix_rank_tol_tensor, input, tol):
         return call(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
     if out is not None:
         return linalg_matrix_rank_tol_tensor_out(input, tol, hermitian, out=out)
@@ -3591,7 +3591,7 @@ def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None,
 
 def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
     """linalg_matrix_rank.out_tol_tensor(Tensor input, Tensor tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_matrix_rank_tol_tensor_out, input, tol, out):
+    if state.active_modes and intercepts(linalg_matrix_rank_tol_tensor_out, input, tol, out):
         return call(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(tol, Tensor) and isinstance(out, Tensor)):
@@ -3607,7 +3607,7 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
 
 def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor, input, atol, rtol):
+    if state.active_modes and intercepts(linalg_pinv_atol_rtol_tensor, input, atol, rtol):
         return call(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_pinv_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -3628,7 +3628,7 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, atol, rtol))
+            and not (state.active_modes and looks_inside(input, atol, rtol))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.LinalgPinvBackward0()
@@ -3648,7 +3648,7 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
 
 def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
     """linalg_pinv.atol_rtol_tensor_out(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor_out, input, atol, rtol, out):
+    if state.active_modes and intercepts(linalg_pinv_atol_rtol_tensor_out, input, atol, rtol, out):
         return call(linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not (
@@ -3671,7 +3671,7 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
 
 def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_pinv_atol_rtol_float, input):
+    if state.active_modes and intercepts(linalg_pinv_atol_rtol_float, input):
         return call(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if out is not None:
         return linalg_pinv_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -3691,7 +3691,7 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
 
 def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
     """linalg_pinv.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_pinv_atol_rtol_float_out, input, out):
+    if state.active_modes and intercepts(linalg_pinv_atol_rtol_float_out, input, out):
         return call(linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3711,7 +3711,7 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
 
 def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
     """linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_pinv_default, input):
+    if state.active_modes and intercepts(linalg_pinv_default, input):
         return call(linalg_pinv_default, input, rcond, hermitian, out=out)
     if out is not None:
         return linalg_pinv_default_out(input, rcond, hermitian, out=out)
@@ -3729,7 +3729,7 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
 
 def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
     """linalg_pinv.out(Tensor self, float rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_pinv_default_out, input, out):
+    if state.active_modes and intercepts(linalg_pinv_default_out, input, out):
         return call(linalg_pinv_default_out, input, rcond, hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3747,7 +3747,7 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
 
 def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
     """linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
-    if state.interceptors and intercepts(linalg_pinv_rcond_tensor, input, rcond):
+    if state.active_modes and intercepts(linalg_pinv_rcond_tensor, input, rcond):
         return call(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
     if out is not None:
         return linalg_pinv_rcond_tensor_out(input, rcond, hermitian, out=out)
@@ -3791,7 +3791,7 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=
 
 def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
     """linalg_pinv.out_rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_pinv_rcond_tensor_out, input, rcond, out):
+    if state.active_modes and intercepts(linalg_pinv_rcond_tensor_out, input, rcond, out):
         return call(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(rcond, Tensor) and isinstance(out, Tensor)):
@@ -3807,7 +3807,7 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
 
 def pinverse(input, rcond=1e-15):
     """pinverse(Tensor self, float rcond=1e-15) -> Tensor"""
-    if state.interceptors and intercepts(pinverse, input):
+    if state.active_modes and intercepts(pinverse, input):
         return call(pinverse, input, rcond)
     try:
         if not isinstance(input, Tensor):
@@ -3821,7 +3821,7 @@ def pinverse(input, rcond=1e-15):
 
 def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
     """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
-    if state.interceptors and intercepts(linalg_lstsq, input, b):
+    if state.active_modes and intercepts(linalg_lstsq, input, b):
         return call(linalg_lstsq, input, b, rcond, driver=driver, out=out)
     if out is not None:
         return linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
@@ -3836,7 +3836,7 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
         if (
             (input._mt_edge is not None or b._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, b))
+            and not (state.active_modes and looks_inside(input, b))
         ):
             input_edge = input._mt_edge or edge_of(input)
             b_edge = b._mt_edge or edge_of(b)
@@ -3858,7 +3858,7 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
 
 def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
     """linalg_lstsq.out(Tensor self, Tensor b, float? rcond=None, *, str? driver=None, Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values) -> (Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values)"""
-    if state.interceptors and intercepts(linalg_lstsq_out, input, b, out):
+    if state.active_modes and intercepts(linalg_lstsq_out, input, b, out):
         return call(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(b, Tensor)):
@@ -3879,7 +3879,7 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
 
 def linalg_tensorinv(input, ind=2, *, out=None):
     """linalg_tensorinv(Tensor self, int ind=2) -> Tensor"""
-    if state.interceptors and intercepts(linalg_tensorinv, input):
+    if state.active_modes and intercepts(linalg_tensorinv, input):
         return call(linalg_tensorinv, input, ind, out=out)
     if out is not None:
         return linalg_tensorinv_out(input, ind, out=out)
@@ -3895,7 +3895,7 @@ def linalg_tensorinv(input, ind=2, *, out=None):
 
 def linalg_tensorinv_out(input, ind=2, *, out):
     """linalg_tensorinv.out(Tensor self, int ind=2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_tensorinv_out, input, out):
+    if state.active_modes and intercepts(linalg_tensorinv_out, input, out):
         return call(linalg_tensorinv_out, input, ind, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3911,7 +3911,7 @@ def linalg_tensorinv_out(input, ind=2, *, out):
 
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
     """linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_tensorsolve, input, other):
+    if state.active_modes and intercepts(linalg_tensorsolve, input, other):
         return call(linalg_tensorsolve, input, other, dims, out=out)
     if out is not None:
         return linalg_tensorsolve_out(input, other, dims, out=out)
@@ -3927,7 +3927,7 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
 
 def linalg_tensorsolve_out(input, other, dims=None, *, out):
     """linalg_tensorsolve.out(Tensor self, Tensor other, int[]? dims=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_tensorsolve_out, input, other, out):
+    if state.active_modes and intercepts(linalg_tensorsolve_out, input, other, out):
         return call(linalg_tensorsolve_out, input, other, dims, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -3943,7 +3943,7 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
 
 def linalg_multi_dot(tensors, *, out=None):
     """linalg_multi_dot(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(linalg_multi_dot, tensors):
+    if state.active_modes and intercepts(linalg_multi_dot, tensors):
         return call(linalg_multi_dot, tensors, out=out)
     if out is not None:
         return linalg_multi_dot_out(tensors, out=out)
@@ -3957,7 +3957,7 @@ def linalg_multi_dot(tensors, *, out=None):
 
 def linalg_multi_dot_out(tensors, *, out):
     """linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_multi_dot_out, tensors, out):
+    if state.active_modes and intercepts(linalg_multi_dot_out, tensors, out):
         return call(linalg_multi_dot_out, tensors, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -3972,7 +3972,7 @@ def linalg_multi_dot_out(tensors, *, out):
 
 def chain_matmul(matrices, *, out=None):
     """chain_matmul(Tensor[] matrices) -> Tensor"""
-    if state.interceptors and intercepts(chain_matmul, matrices):
+    if state.active_modes and intercepts(chain_matmul, matrices):
         return call(chain_matmul, matrices, out=out)
     if out is not None:
         return chain_matmul_out(matrices, out=out)
@@ -3986,7 +3986,7 @@ def chain_matmul(matrices, *, out=None):
 
 def chain_matmul_out(matrices, *, out):
     """chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(chain_matmul_out, matrices, out):
+    if state.active_modes and intercepts(chain_matmul_out, matrices, out):
         return call(chain_matmul_out, matrices, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -4003,7 +4003,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(linalg_cross, input, other):
+    if state.active_modes and intercepts(linalg_cross, input, other):
         return call(linalg_cross, input, other, dim=dim, out=out)
     if out is not None:
         return linalg_cross_out(input, other, dim=dim, out=out)
@@ -4016,7 +4016,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
         if (
             (input._mt_edge is not None or other._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, other))
+            and not (state.active_modes and looks_inside(input, other))
         ):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
@@ -4035,7 +4035,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
 
 def linalg_cross_out(input, other, *, dim=-1, out):
     """linalg_cross.out(Tensor self, Tensor other, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_cross_out, input, other, out):
+    if state.active_modes and intercepts(linalg_cross_out, input, other, out):
         return call(linalg_cross_out, input, other, dim=dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -4053,7 +4053,7 @@ def cross(input, other, dim=None, *, out=None, axis=None):
     """cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cross, input, other):
+    if state.active_modes and intercepts(cross, input, other):
         return call(cross, input, other, dim, out=out)
     if out is not None:
         return cross_out(input, other, dim, out=out)
@@ -4069,7 +4069,7 @@ def cross(input, other, dim=None, *, out=None, axis=None):
 
 def cross_out(input, other, dim=None, *, out):
     """cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cross_out, input, other, out):
+    if state.active_modes and intercepts(cross_out, input, other, out):
         return call(cross_out, input, other, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -4085,7 +4085,7 @@ def cross_out(input, other, dim=None, *, out):
 
 def linalg_vander(x, *, N=None):
     """linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_vander, x):
+    if state.active_modes and intercepts(linalg_vander, x):
         return call(linalg_vander, x, N=N)
     try:
         if not isinstance(x, Tensor):
@@ -4099,7 +4099,7 @@ def linalg_vander(x, *, N=None):
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
     """cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"""
-    if state.interceptors and intercepts(cdist, x1, x2):
+    if state.active_modes and intercepts(cdist, x1, x2):
         return call(cdist, x1, x2, p, compute_mode)
     try:
         if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
@@ -4115,7 +4115,7 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
 
 def _cdist_forward(x1, x2, p, compute_mode):
     """_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
-    if state.interceptors and intercepts(_cdist_forward, x1, x2):
+    if state.active_modes and intercepts(_cdist_forward, x1, x2):
         return call(_cdist_forward, x1, x2, p, compute_mode)
     try:
         if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
@@ -4128,7 +4128,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
         if (
             (x1._mt_edge is not None or x2._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(x1, x2))
+            and not (state.active_modes and looks_inside(x1, x2))
         ):
             x1_edge = x1._mt_edge or edge_of(x1)
             x2_edge = x2._mt_edge or edge_of(x2)
@@ -4149,7 +4149,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
 
 def pdist(input, p=2.0):
     """pdist(Tensor self, float p=2) -> Tensor"""
-    if state.interceptors and intercepts(pdist, input):
+    if state.active_modes and intercepts(pdist, input):
         return call(pdist, input, p)
     try:
         if not isinstance(input, Tensor):
@@ -4163,7 +4163,7 @@ def pdist(input, p=2.0):
 
 def _pdist_forward(input, p=2.0):
     """_pdist_forward(Tensor self, float p=2) -> Tensor"""
-    if state.interceptors and intercepts(_pdist_forward, input):
+    if state.active_modes and intercepts(_pdist_forward, input):
         return call(_pdist_forward, input, p)
     try:
         if not isinstance(input, Tensor):
@@ -4174,7 +4174,7 @@ def _pdist_forward(input, p=2.0):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.PdistBackward0()
@@ -4193,7 +4193,7 @@ def _pdist_forward(input, p=2.0):
 
 def vander(x, N=None, increasing=False):
     """vander(Tensor x, int? N=None, bool increasing=False) -> Tensor"""
-    if state.interceptors and intercepts(vander, x):
+    if state.active_modes and intercepts(vander, x):
         return call(vander, x, N, increasing)
     try:
         if not isinstance(x, Tensor):
@@ -4209,7 +4209,7 @@ def vander(x, N=None, increasing=False):
 
 def bilinear(input1, input2, weight, bias=None):
     """bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"""
-    if state.interceptors and intercepts(bilinear, input1, input2, weight, bias):
+    if state.active_modes and intercepts(bilinear, input1, input2, weight, bias):
         return call(bilinear, input1, input2, weight, bias)
     if not (
         isinstance(input1, Tensor)

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The loss ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -53,7 +53,7 @@ __ctc_loss_backward_Tensor_kernels = kernel_table("_ctc_loss_backward.Tensor")
 
 def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    if state.interceptors and intercepts(nll_loss_forward, input, target, weight):
+    if state.active_modes and intercepts(nll_loss_forward, input, target, weight):
         return call(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=out)
@@ -90,7 +90,7 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
 
 def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out):
     """nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, out):
+    if state.active_modes and intercepts(nll_loss_forward_out, input, target, weight, out):
         return call(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -117,7 +117,7 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
 
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    if state.interceptors and intercepts(nll_loss_backward, grad_output, input, target, weight, total_weight):
+    if state.active_modes and intercepts(nll_loss_backward, grad_output, input, target, weight, total_weight):
         return call(
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
@@ -167,7 +167,7 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
 
 def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
     """nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nll_loss_backward_out, grad_output, input, target, weight, total_weight, out):
+    if state.active_modes and intercepts(nll_loss_backward_out, grad_output, input, target, weight, total_weight, out):
         return call(
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
@@ -216,7 +216,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
 
 def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
     """nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
-    if state.interceptors and intercepts(nll_loss, input, target, weight):
+    if state.active_modes and intercepts(nll_loss, input, target, weight):
         return call(nll_loss, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
@@ -236,7 +236,7 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
 
 def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
     """nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nll_loss_out, input, target, weight, out):
+    if state.active_modes and intercepts(nll_loss_out, input, target, weight, out):
         return call(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         if not (
@@ -258,7 +258,7 @@ def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=None):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    if state.interceptors and intercepts(nll_loss2d_forward, input, target, weight):
+    if state.active_modes and intercepts(nll_loss2d_forward, input, target, weight):
         return call(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, out=out)
@@ -295,7 +295,7 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
 
 def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, out):
     """nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, out):
+    if state.active_modes and intercepts(nll_loss2d_forward_out, input, target, weight, out):
         return call(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -322,7 +322,7 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
 
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    if state.interceptors and intercepts(nll_loss2d_backward, grad_output, input, target, weight, total_weight):
+    if state.active_modes and intercepts(nll_loss2d_backward, grad_output, input, target, weight, total_weight):
         return call(
             nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
@@ -383,7 +383,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
 
 def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
     """nll_loss2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         nll_loss2d_backward_out, grad_output, input, target, weight, total_weight, out
     ):
         return call(
@@ -434,7 +434,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
 
 def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
     """nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
-    if state.interceptors and intercepts(nll_loss2d, input, target, weight):
+    if state.active_modes and intercepts(nll_loss2d, input, target, weight):
         return call(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
@@ -454,7 +454,7 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
 
 def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
     """nll_loss2d.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nll_loss2d_out, input, target, weight, out):
+    if state.active_modes and intercepts(nll_loss2d_out, input, target, weight, out):
         return call(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         if not (
@@ -476,7 +476,7 @@ def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *
 
 def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
     """nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
-    if state.interceptors and intercepts(nll_loss_nd, input, target, weight):
+    if state.active_modes and intercepts(nll_loss_nd, input, target, weight):
         return call(nll_loss_nd, input, target, weight, reduction, ignore_index)
     try:
         if not (
@@ -494,7 +494,7 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
 
 def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-100, label_smoothing=0.0):
     """cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor"""
-    if state.interceptors and intercepts(cross_entropy_loss, input, target, weight):
+    if state.active_modes and intercepts(cross_entropy_loss, input, target, weight):
         return call(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
     try:
         if not (
@@ -514,7 +514,7 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
 
 def mse_loss(input, target, reduction=0, *, out=None):
     """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(mse_loss, input, target):
+    if state.active_modes and intercepts(mse_loss, input, target):
         return call(mse_loss, input, target, reduction, out=out)
     if out is not None:
         return mse_loss_out(input, target, reduction, out=out)
@@ -542,7 +542,7 @@ def mse_loss(input, target, reduction=0, *, out=None):
 
 def mse_loss_out(input, target, reduction=0, *, out):
     """mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mse_loss_out, input, target, out):
+    if state.active_modes and intercepts(mse_loss_out, input, target, out):
         return call(mse_loss_out, input, target, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -561,7 +561,7 @@ def mse_loss_out(input, target, reduction=0, *, out):
 
 def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     """mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
-    if state.interceptors and intercepts(mse_loss_backward, grad_output, input, target):
+    if state.active_modes and intercepts(mse_loss_backward, grad_output, input, target):
         return call(mse_loss_backward, grad_output, input, target, reduction, out=out)
     if out is not None:
         return mse_loss_backward_out(grad_output, input, target, reduction, out=out)
@@ -600,7 +600,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
 
 def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     """mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mse_loss_backward_out, grad_output, input, target, out):
+    if state.active_modes and intercepts(mse_loss_backward_out, grad_output, input, target, out):
         return call(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -630,7 +630,7 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
 
 def l1_loss(input, target, reduction=0):
     """l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(l1_loss, input, target):
+    if state.active_modes and intercepts(l1_loss, input, target):
         return call(l1_loss, input, target, reduction)
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
@@ -644,7 +644,7 @@ def l1_loss(input, target, reduction=0):
 
 def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
     """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
-    if state.interceptors and intercepts(smooth_l1_loss, input, target):
+    if state.active_modes and intercepts(smooth_l1_loss, input, target):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
     if out is not None:
         return smooth_l1_loss_out(input, target, reduction, beta, out=out)
@@ -675,7 +675,7 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
 
 def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
     """smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(smooth_l1_loss_out, input, target, out):
+    if state.active_modes and intercepts(smooth_l1_loss_out, input, target, out):
         return call(smooth_l1_loss_out, input, target, reduction, beta, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -698,7 +698,7 @@ def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
     """smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
-    if state.interceptors and intercepts(smooth_l1_loss_backward, grad_output, input, target):
+    if state.active_modes and intercepts(smooth_l1_loss_backward, grad_output, input, target):
         return call(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     if out is not None:
         return smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, out=out)
@@ -736,7 +736,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
 
 def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, out):
     """smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, out):
+    if state.active_modes and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, out):
         return call(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -768,7 +768,7 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
 
 def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
     """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
-    if state.interceptors and intercepts(huber_loss, input, target):
+    if state.active_modes and intercepts(huber_loss, input, target):
         return call(huber_loss, input, target, reduction, delta, out=out)
     if out is not None:
         return huber_loss_out(input, target, reduction, delta, out=out)
@@ -783,7 +783,7 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
         if (
             (input._mt_edge is not None or target._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, target))
+            and not (state.active_modes and looks_inside(input, target))
         ):
             input_edge = input._mt_edge or edge_of(input)
             target_edge = target._mt_edge or edge_of(target)
@@ -803,7 +803,7 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
 
 def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
     """huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(huber_loss_out, input, target, out):
+    if state.active_modes and intercepts(huber_loss_out, input, target, out):
         return call(huber_loss_out, input, target, reduction, delta, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor) and isinstance(out, Tensor)):
@@ -821,7 +821,7 @@ def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
     """huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"""
-    if state.interceptors and intercepts(huber_loss_backward, grad_output, input, target):
+    if state.active_modes and intercepts(huber_loss_backward, grad_output, input, target):
         return call(huber_loss_backward, grad_output, input, target, reduction, delta)
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(target, Tensor)):
@@ -837,7 +837,7 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
 
 def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(binary_cross_entropy, input, target, weight):
+    if state.active_modes and intercepts(binary_cross_entropy, input, target, weight):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
     if out is not None:
         return binary_cross_entropy_out(input, target, weight, reduction, out=out)
@@ -874,7 +874,7 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
 
 def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
     """binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(binary_cross_entropy_out, input, target, weight, out):
+    if state.active_modes and intercepts(binary_cross_entropy_out, input, target, weight, out):
         return call(binary_cross_entropy_out, input, target, weight, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -899,7 +899,7 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
 
 def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=0, *, out=None):
     """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight):
+    if state.active_modes and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight):
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     if out is not None:
         return binary_cross_entropy_backward_out(grad_output, input, target, weight, reduction, out=out)
@@ -942,7 +942,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
 
 def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=0, *, out):
     """binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
+    if state.active_modes and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
         return call(binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -973,7 +973,7 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
+    if state.active_modes and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -1015,7 +1015,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
 
 def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
     """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(_ctc_loss_default, log_probs, targets):
+    if state.active_modes and intercepts(_ctc_loss_default, log_probs, targets):
         return call(_ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     try:
         if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
@@ -1053,7 +1053,7 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
 
 def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
     """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
+    if state.active_modes and intercepts(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     try:
         if type(blank) is not int or not -(2**63) <= blank < 2**63:
@@ -1106,7 +1106,7 @@ def _ctc_loss_backward_default(
     grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
 ):
     """_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _ctc_loss_backward_default, grad, log_probs, targets, neg_log_likelihood, log_alpha
     ):
         return call(
@@ -1195,7 +1195,7 @@ def _ctc_loss_backward_Tensor(
     grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
 ):
     """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _ctc_loss_backward_Tensor,
         grad,
         log_probs,
@@ -1310,7 +1310,7 @@ def _ctc_loss_backward(
 
 def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
-    if state.interceptors and intercepts(ctc_loss_IntList, log_probs, targets):
+    if state.active_modes and intercepts(ctc_loss_IntList, log_probs, targets):
         return call(
             ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
@@ -1338,7 +1338,7 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
 
 def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
-    if state.interceptors and intercepts(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
+    if state.active_modes and intercepts(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
     try:
         if not (
@@ -1382,7 +1382,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 
 def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     """hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(hinge_embedding_loss, input, target):
+    if state.active_modes and intercepts(hinge_embedding_loss, input, target):
         return call(hinge_embedding_loss, input, target, margin, reduction)
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
@@ -1398,7 +1398,7 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     """margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(margin_ranking_loss, input1, input2, target):
+    if state.active_modes and intercepts(margin_ranking_loss, input1, input2, target):
         return call(margin_ranking_loss, input1, input2, target, margin, reduction)
     try:
         if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
@@ -1414,7 +1414,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     """cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(cosine_embedding_loss, input1, input2, target):
+    if state.active_modes and intercepts(cosine_embedding_loss, input1, input2, target):
         return call(cosine_embedding_loss, input1, input2, target, margin, reduction)
     try:
         if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
@@ -1430,7 +1430,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=0):
     """triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor"""
-    if state.interceptors and intercepts(triplet_margin_loss, anchor, positive, negative):
+    if state.active_modes and intercepts(triplet_margin_loss, anchor, positive, negative):
         return call(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
     try:
         if not (isinstance(anchor, Tensor) and isinstance(positive, Tensor) and isinstance(negative, Tensor)):
@@ -1452,7 +1452,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"""
-    if state.interceptors and intercepts(poisson_nll_loss, input, target):
+    if state.active_modes and intercepts(poisson_nll_loss, input, target):
         return call(poisson_nll_loss, input, target, log_input, full, eps, reduction)
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
@@ -1472,7 +1472,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 def kl_div(input, target, reduction=0, *, log_target=False):
     """kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor"""
-    if state.interceptors and intercepts(kl_div, input, target):
+    if state.active_modes and intercepts(kl_div, input, target):
         return call(kl_div, input, target, reduction, log_target=log_target)
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):

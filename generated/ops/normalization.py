@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The normalization ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -46,7 +46,7 @@ _native_layer_norm_backward_kernels = kernel_table("native_layer_norm_backward")
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var):
+    if state.active_modes and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var):
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if out is not None:
         return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
@@ -104,7 +104,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 
 def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
     """native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))"""
-    if state.interceptors and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, out):
+    if state.active_modes and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, out):
         return call(
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
@@ -159,7 +159,7 @@ def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
     """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         native_batch_norm_backward, grad_out, input, weight, running_mean, running_var, save_mean, save_invstd
     ):
         return call(
@@ -256,7 +256,7 @@ def native_batch_norm_backward(
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     """batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
-    if state.interceptors and intercepts(batch_norm, input, weight, bias, running_mean, running_var):
+    if state.active_modes and intercepts(batch_norm, input, weight, bias, running_mean, running_var):
         return call(batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
     try:
         if not (
@@ -286,7 +286,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(native_layer_norm, input, weight, bias):
+    if state.active_modes and intercepts(native_layer_norm, input, weight, bias):
         return call(native_layer_norm, input, normalized_shape, weight, bias, eps)
     try:
         if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
@@ -330,7 +330,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
     """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(native_layer_norm_backward, grad_out, input, mean, rstd, weight, bias):
+    if state.active_modes and intercepts(native_layer_norm_backward, grad_out, input, mean, rstd, weight, bias):
         return call(
             native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
         )
@@ -385,7 +385,7 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
     """layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"""
-    if state.interceptors and intercepts(layer_norm, input, weight, bias):
+    if state.active_modes and intercepts(layer_norm, input, weight, bias):
         return call(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
     try:
         if not (
@@ -407,7 +407,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
 
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     """instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
-    if state.interceptors and intercepts(instance_norm, input, weight, bias, running_mean, running_var):
+    if state.active_modes and intercepts(instance_norm, input, weight, bias, running_mean, running_var):
         return call(
             instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
         )
@@ -449,7 +449,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
 
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(native_group_norm, input, weight, bias):
+    if state.active_modes and intercepts(native_group_norm, input, weight, bias):
         return call(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
     try:
         if not (
@@ -476,7 +476,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
                 or (bias is not None and bias._mt_edge is not None)
             )
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, weight, bias))
+            and not (state.active_modes and looks_inside(input, weight, bias))
         ):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
@@ -513,7 +513,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
     """native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(native_group_norm_backward, grad_out, input, mean, rstd, weight):
+    if state.active_modes and intercepts(native_group_norm_backward, grad_out, input, mean, rstd, weight):
         return call(native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
     try:
         if not (
@@ -545,7 +545,7 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
 
 def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var
     ):
         return call(
@@ -588,7 +588,7 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
 
 def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
     """_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_native_batch_norm_legit_no_stats, input, weight, bias):
+    if state.active_modes and intercepts(_native_batch_norm_legit_no_stats, input, weight, bias):
         return call(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
     try:
         if not (
@@ -624,7 +624,7 @@ def _native_batch_norm_legit(*args, **kwargs):
 
 def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
     """_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_batch_norm_with_update, input, weight, bias, running_mean, running_var):
+    if state.active_modes and intercepts(_batch_norm_with_update, input, weight, bias, running_mean, running_var):
         return call(_batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
     try:
         if not (
@@ -652,7 +652,7 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
 
 def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
     """_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var
     ):
         return call(_native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps)
@@ -680,7 +680,7 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
     """norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(norm_except_dim, v):
+    if state.active_modes and intercepts(norm_except_dim, v):
         return call(norm_except_dim, v, pow, dim)
     try:
         if not isinstance(v, Tensor):
@@ -696,7 +696,7 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
     """group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"""
-    if state.interceptors and intercepts(group_norm, input, weight, bias):
+    if state.active_modes and intercepts(group_norm, input, weight, bias):
         return call(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
     try:
         if not (
@@ -718,7 +718,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"""
-    if state.interceptors and intercepts(rms_norm, input, weight):
+    if state.active_modes and intercepts(rms_norm, input, weight):
         return call(rms_norm, input, normalized_shape, weight, eps)
     try:
         if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The optim ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -21,7 +21,7 @@ __adamw_step__kernels = kernel_table("_adamw_step_")
 
 def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps):
     """_adamw_step_(Tensor(a!) self, Tensor exp_avg, Tensor exp_avg_sq, Tensor? max_exp_avg_sq, Tensor gradient, Tensor step, float lr, float beta1, float beta2, float weight_decay, float eps) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_adamw_step_, input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step):
+    if state.active_modes and intercepts(_adamw_step_, input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step):
         return call(
             _adamw_step_,
             input,

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The padding ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -48,7 +48,7 @@ _replication_pad3d_backward_kernels = kernel_table("replication_pad3d_backward")
 
 def constant_pad_nd(input, pad, value=0):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
-    if state.interceptors and intercepts(constant_pad_nd, input):
+    if state.active_modes and intercepts(constant_pad_nd, input):
         return call(constant_pad_nd, input, pad, value)
     try:
         if type(pad) is not tuple or pad and type(pad[0]) is not int:
@@ -70,7 +70,7 @@ def constant_pad_nd(input, pad, value=0):
 
 def pad(input, pad, mode="constant", value=None):
     """pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor"""
-    if state.interceptors and intercepts(_pad, input):
+    if state.active_modes and intercepts(_pad, input):
         return call(_pad, input, pad, mode, value)
     try:
         if not isinstance(input, Tensor):
@@ -91,7 +91,7 @@ _pad = pad
 
 def reflection_pad1d(input, padding, *, out=None):
     """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
-    if state.interceptors and intercepts(reflection_pad1d, input):
+    if state.active_modes and intercepts(reflection_pad1d, input):
         return call(reflection_pad1d, input, padding, out=out)
     if out is not None:
         return reflection_pad1d_out(input, padding, out=out)
@@ -116,7 +116,7 @@ def reflection_pad1d(input, padding, *, out=None):
 
 def reflection_pad1d_out(input, padding, *, out):
     """reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(reflection_pad1d_out, input, out):
+    if state.active_modes and intercepts(reflection_pad1d_out, input, out):
         return call(reflection_pad1d_out, input, padding, out=out)
     try:
         if type(padding) is int:
@@ -136,7 +136,7 @@ def reflection_pad1d_out(input, padding, *, out):
 
 def reflection_pad1d_backward(grad_output, input, padding):
     """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
-    if state.interceptors and intercepts(reflection_pad1d_backward, grad_output, input):
+    if state.active_modes and intercepts(reflection_pad1d_backward, grad_output, input):
         return call(reflection_pad1d_backward, grad_output, input, padding)
     try:
         if type(padding) is int:
@@ -165,7 +165,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
 
 def reflection_pad2d(input, padding):
     """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
-    if state.interceptors and intercepts(reflection_pad2d, input):
+    if state.active_modes and intercepts(reflection_pad2d, input):
         return call(reflection_pad2d, input, padding)
     try:
         if type(padding) is int:
@@ -188,7 +188,7 @@ def reflection_pad2d(input, padding):
 
 def reflection_pad2d_backward(grad_output, input, padding):
     """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
-    if state.interceptors and intercepts(reflection_pad2d_backward, grad_output, input):
+    if state.active_modes and intercepts(reflection_pad2d_backward, grad_output, input):
         return call(reflection_pad2d_backward, grad_output, input, padding)
     try:
         if type(padding) is int:
@@ -217,7 +217,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
 
 def reflection_pad3d(input, padding):
     """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
-    if state.interceptors and intercepts(reflection_pad3d, input):
+    if state.active_modes and intercepts(reflection_pad3d, input):
         return call(reflection_pad3d, input, padding)
     try:
         if type(padding) is int:
@@ -240,7 +240,7 @@ def reflection_pad3d(input, padding):
 
 def reflection_pad3d_backward(grad_output, input, padding):
     """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
-    if state.interceptors and intercepts(reflection_pad3d_backward, grad_output, input):
+    if state.active_modes and intercepts(reflection_pad3d_backward, grad_output, input):
         return call(reflection_pad3d_backward, grad_output, input, padding)
     try:
         if type(padding) is int:
@@ -269,7 +269,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
 
 def replication_pad1d(input, padding, *, out=None):
     """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
-    if state.interceptors and intercepts(replication_pad1d, input):
+    if state.active_modes and intercepts(replication_pad1d, input):
         return call(replication_pad1d, input, padding, out=out)
     if out is not None:
         return replication_pad1d_out(input, padding, out=out)
@@ -294,7 +294,7 @@ def replication_pad1d(input, padding, *, out=None):
 
 def replication_pad1d_out(input, padding, *, out):
     """replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(replication_pad1d_out, input, out):
+    if state.active_modes and intercepts(replication_pad1d_out, input, out):
         return call(replication_pad1d_out, input, padding, out=out)
     try:
         if type(padding) is int:
@@ -314,7 +314,7 @@ def replication_pad1d_out(input, padding, *, out):
 
 def replication_pad1d_backward(grad_output, input, padding):
     """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
-    if state.interceptors and intercepts(replication_pad1d_backward, grad_output, input):
+    if state.active_modes and intercepts(replication_pad1d_backward, grad_output, input):
         return call(replication_pad1d_backward, grad_output, input, padding)
     try:
         if type(padding) is int:
@@ -343,7 +343,7 @@ def replication_pad1d_backward(grad_output, input, padding):
 
 def replication_pad2d(input, padding):
     """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
-    if state.interceptors and intercepts(replication_pad2d, input):
+    if state.active_modes and intercepts(replication_pad2d, input):
         return call(replication_pad2d, input, padding)
     try:
         if type(padding) is int:
@@ -366,7 +366,7 @@ def replication_pad2d(input, padding):
 
 def replication_pad2d_backward(grad_output, input, padding):
     """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
-    if state.interceptors and intercepts(replication_pad2d_backward, grad_output, input):
+    if state.active_modes and intercepts(replication_pad2d_backward, grad_output, input):
         return call(replication_pad2d_backward, grad_output, input, padding)
     try:
         if type(padding) is int:
@@ -395,7 +395,7 @@ def replication_pad2d_backward(grad_output, input, padding):
 
 def replication_pad3d(input, padding):
     """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
-    if state.interceptors and intercepts(replication_pad3d, input):
+    if state.active_modes and intercepts(replication_pad3d, input):
         return call(replication_pad3d, input, padding)
     try:
         if type(padding) is int:
@@ -418,7 +418,7 @@ def replication_pad3d(input, padding):
 
 def replication_pad3d_backward(grad_output, input, padding):
     """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
-    if state.interceptors and intercepts(replication_pad3d_backward, grad_output, input):
+    if state.active_modes and intercepts(replication_pad3d_backward, grad_output, input):
         return call(replication_pad3d_backward, grad_output, input, padding)
     try:
         if type(padding) is int:

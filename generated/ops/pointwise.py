@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The pointwise ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -81,7 +81,7 @@ _nan_to_num_kernels = kernel_table("nan_to_num")
 
 def angle(input, *, out=None):
     """angle(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(angle, input):
+    if state.active_modes and intercepts(angle, input):
         return call(angle, input, out=out)
     if out is not None:
         return angle_out(input, out=out)
@@ -101,7 +101,7 @@ def angle(input, *, out=None):
 
 def angle_out(input, *, out):
     """angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(angle_out, input, out):
+    if state.active_modes and intercepts(angle_out, input, out):
         return call(angle_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -117,7 +117,7 @@ def angle_out(input, *, out):
 
 def _conj_physical(input):
     """_conj_physical(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(_conj_physical, input):
+    if state.active_modes and intercepts(_conj_physical, input):
         return call(_conj_physical, input)
     try:
         input_array = input._mt_array
@@ -135,7 +135,7 @@ def _conj_physical(input):
 
 def conj_physical(input, *, out=None):
     """conj_physical(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(conj_physical, input):
+    if state.active_modes and intercepts(conj_physical, input):
         return call(conj_physical, input, out=out)
     if out is not None:
         return conj_physical_out(input, out=out)
@@ -146,7 +146,7 @@ def conj_physical(input, *, out=None):
 
 def conj_physical_(input):
     """conj_physical_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(conj_physical_, input):
+    if state.active_modes and intercepts(conj_physical_, input):
         return call(conj_physical_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(conj_physical_, input)
@@ -155,7 +155,7 @@ def conj_physical_(input):
 
 def conj_physical_out(input, *, out):
     """conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(conj_physical_out, input, out):
+    if state.active_modes and intercepts(conj_physical_out, input, out):
         return call(conj_physical_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(conj_physical_out, input, out=out)
@@ -166,7 +166,7 @@ def conj_physical_out(input, *, out):
 
 def exp(input, *, out=None):
     """exp(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(exp, input):
+    if state.active_modes and intercepts(exp, input):
         return call(exp, input, out=out)
     if out is not None:
         return exp_out(input, out=out)
@@ -189,7 +189,7 @@ def exp(input, *, out=None):
 
 def exp_(input):
     """exp_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(exp_, input):
+    if state.active_modes and intercepts(exp_, input):
         return call(exp_, input)
     try:
         input_array = input._mt_array
@@ -212,7 +212,7 @@ def exp_(input):
 
 def exp_out(input, *, out):
     """exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(exp_out, input, out):
+    if state.active_modes and intercepts(exp_out, input, out):
         return call(exp_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -228,7 +228,7 @@ def exp_out(input, *, out):
 
 def expm1(input, *, out=None):
     """expm1(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(expm1, input):
+    if state.active_modes and intercepts(expm1, input):
         return call(expm1, input, out=out)
     if out is not None:
         return expm1_out(input, out=out)
@@ -251,7 +251,7 @@ def expm1(input, *, out=None):
 
 def expm1_(input):
     """expm1_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(expm1_, input):
+    if state.active_modes and intercepts(expm1_, input):
         return call(expm1_, input)
     try:
         input_array = input._mt_array
@@ -274,7 +274,7 @@ def expm1_(input):
 
 def expm1_out(input, *, out):
     """expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(expm1_out, input, out):
+    if state.active_modes and intercepts(expm1_out, input, out):
         return call(expm1_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -290,7 +290,7 @@ def expm1_out(input, *, out):
 
 def exp2(input, *, out=None):
     """exp2(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(exp2, input):
+    if state.active_modes and intercepts(exp2, input):
         return call(exp2, input, out=out)
     if out is not None:
         return exp2_out(input, out=out)
@@ -313,7 +313,7 @@ def exp2(input, *, out=None):
 
 def exp2_(input):
     """exp2_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(exp2_, input):
+    if state.active_modes and intercepts(exp2_, input):
         return call(exp2_, input)
     try:
         input_array = input._mt_array
@@ -336,7 +336,7 @@ def exp2_(input):
 
 def exp2_out(input, *, out):
     """exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(exp2_out, input, out):
+    if state.active_modes and intercepts(exp2_out, input, out):
         return call(exp2_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -352,7 +352,7 @@ def exp2_out(input, *, out):
 
 def log(input, *, out=None):
     """log(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(log, input):
+    if state.active_modes and intercepts(log, input):
         return call(log, input, out=out)
     if out is not None:
         return log_out(input, out=out)
@@ -373,7 +373,7 @@ def log(input, *, out=None):
 
 def log_(input):
     """log_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log_, input):
+    if state.active_modes and intercepts(log_, input):
         return call(log_, input)
     try:
         input_array = input._mt_array
@@ -396,7 +396,7 @@ def log_(input):
 
 def log_out(input, *, out):
     """log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log_out, input, out):
+    if state.active_modes and intercepts(log_out, input, out):
         return call(log_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -412,7 +412,7 @@ def log_out(input, *, out):
 
 def log2(input, *, out=None):
     """log2(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(log2, input):
+    if state.active_modes and intercepts(log2, input):
         return call(log2, input, out=out)
     if out is not None:
         return log2_out(input, out=out)
@@ -433,7 +433,7 @@ def log2(input, *, out=None):
 
 def log2_(input):
     """log2_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log2_, input):
+    if state.active_modes and intercepts(log2_, input):
         return call(log2_, input)
     try:
         input_array = input._mt_array
@@ -456,7 +456,7 @@ def log2_(input):
 
 def log2_out(input, *, out):
     """log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log2_out, input, out):
+    if state.active_modes and intercepts(log2_out, input, out):
         return call(log2_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -472,7 +472,7 @@ def log2_out(input, *, out):
 
 def log10(input, *, out=None):
     """log10(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(log10, input):
+    if state.active_modes and intercepts(log10, input):
         return call(log10, input, out=out)
     if out is not None:
         return log10_out(input, out=out)
@@ -493,7 +493,7 @@ def log10(input, *, out=None):
 
 def log10_(input):
     """log10_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log10_, input):
+    if state.active_modes and intercepts(log10_, input):
         return call(log10_, input)
     try:
         input_array = input._mt_array
@@ -516,7 +516,7 @@ def log10_(input):
 
 def log10_out(input, *, out):
     """log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log10_out, input, out):
+    if state.active_modes and intercepts(log10_out, input, out):
         return call(log10_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -532,7 +532,7 @@ def log10_out(input, *, out):
 
 def log1p(input, *, out=None):
     """log1p(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(log1p, input):
+    if state.active_modes and intercepts(log1p, input):
         return call(log1p, input, out=out)
     if out is not None:
         return log1p_out(input, out=out)
@@ -553,7 +553,7 @@ def log1p(input, *, out=None):
 
 def log1p_(input):
     """log1p_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log1p_, input):
+    if state.active_modes and intercepts(log1p_, input):
         return call(log1p_, input)
     try:
         input_array = input._mt_array
@@ -576,7 +576,7 @@ def log1p_(input):
 
 def log1p_out(input, *, out):
     """log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log1p_out, input, out):
+    if state.active_modes and intercepts(log1p_out, input, out):
         return call(log1p_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -592,7 +592,7 @@ def log1p_out(input, *, out):
 
 def sin(input, *, out=None):
     """sin(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sin, input):
+    if state.active_modes and intercepts(sin, input):
         return call(sin, input, out=out)
     if out is not None:
         return sin_out(input, out=out)
@@ -613,7 +613,7 @@ def sin(input, *, out=None):
 
 def sin_(input):
     """sin_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sin_, input):
+    if state.active_modes and intercepts(sin_, input):
         return call(sin_, input)
     try:
         input_array = input._mt_array
@@ -636,7 +636,7 @@ def sin_(input):
 
 def sin_out(input, *, out):
     """sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sin_out, input, out):
+    if state.active_modes and intercepts(sin_out, input, out):
         return call(sin_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -652,7 +652,7 @@ def sin_out(input, *, out):
 
 def cos(input, *, out=None):
     """cos(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(cos, input):
+    if state.active_modes and intercepts(cos, input):
         return call(cos, input, out=out)
     if out is not None:
         return cos_out(input, out=out)
@@ -673,7 +673,7 @@ def cos(input, *, out=None):
 
 def cos_(input):
     """cos_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cos_, input):
+    if state.active_modes and intercepts(cos_, input):
         return call(cos_, input)
     try:
         input_array = input._mt_array
@@ -696,7 +696,7 @@ def cos_(input):
 
 def cos_out(input, *, out):
     """cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cos_out, input, out):
+    if state.active_modes and intercepts(cos_out, input, out):
         return call(cos_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -712,7 +712,7 @@ def cos_out(input, *, out):
 
 def tan(input, *, out=None):
     """tan(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(tan, input):
+    if state.active_modes and intercepts(tan, input):
         return call(tan, input, out=out)
     if out is not None:
         return tan_out(input, out=out)
@@ -735,7 +735,7 @@ def tan(input, *, out=None):
 
 def tan_(input):
     """tan_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tan_, input):
+    if state.active_modes and intercepts(tan_, input):
         return call(tan_, input)
     try:
         input_array = input._mt_array
@@ -758,7 +758,7 @@ def tan_(input):
 
 def tan_out(input, *, out):
     """tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tan_out, input, out):
+    if state.active_modes and intercepts(tan_out, input, out):
         return call(tan_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -774,7 +774,7 @@ def tan_out(input, *, out):
 
 def asin(input, *, out=None):
     """asin(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(asin, input):
+    if state.active_modes and intercepts(asin, input):
         return call(asin, input, out=out)
     if out is not None:
         return asin_out(input, out=out)
@@ -795,7 +795,7 @@ def asin(input, *, out=None):
 
 def asin_(input):
     """asin_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(asin_, input):
+    if state.active_modes and intercepts(asin_, input):
         return call(asin_, input)
     try:
         input_array = input._mt_array
@@ -818,7 +818,7 @@ def asin_(input):
 
 def asin_out(input, *, out):
     """asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(asin_out, input, out):
+    if state.active_modes and intercepts(asin_out, input, out):
         return call(asin_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -834,7 +834,7 @@ def asin_out(input, *, out):
 
 def acos(input, *, out=None):
     """acos(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(acos, input):
+    if state.active_modes and intercepts(acos, input):
         return call(acos, input, out=out)
     if out is not None:
         return acos_out(input, out=out)
@@ -855,7 +855,7 @@ def acos(input, *, out=None):
 
 def acos_(input):
     """acos_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(acos_, input):
+    if state.active_modes and intercepts(acos_, input):
         return call(acos_, input)
     try:
         input_array = input._mt_array
@@ -878,7 +878,7 @@ def acos_(input):
 
 def acos_out(input, *, out):
     """acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(acos_out, input, out):
+    if state.active_modes and intercepts(acos_out, input, out):
         return call(acos_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -894,7 +894,7 @@ def acos_out(input, *, out):
 
 def atan(input, *, out=None):
     """atan(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(atan, input):
+    if state.active_modes and intercepts(atan, input):
         return call(atan, input, out=out)
     if out is not None:
         return atan_out(input, out=out)
@@ -915,7 +915,7 @@ def atan(input, *, out=None):
 
 def atan_(input):
     """atan_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(atan_, input):
+    if state.active_modes and intercepts(atan_, input):
         return call(atan_, input)
     try:
         input_array = input._mt_array
@@ -938,7 +938,7 @@ def atan_(input):
 
 def atan_out(input, *, out):
     """atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(atan_out, input, out):
+    if state.active_modes and intercepts(atan_out, input, out):
         return call(atan_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -954,7 +954,7 @@ def atan_out(input, *, out):
 
 def sinh(input, *, out=None):
     """sinh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sinh, input):
+    if state.active_modes and intercepts(sinh, input):
         return call(sinh, input, out=out)
     if out is not None:
         return sinh_out(input, out=out)
@@ -975,7 +975,7 @@ def sinh(input, *, out=None):
 
 def sinh_(input):
     """sinh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sinh_, input):
+    if state.active_modes and intercepts(sinh_, input):
         return call(sinh_, input)
     try:
         input_array = input._mt_array
@@ -998,7 +998,7 @@ def sinh_(input):
 
 def sinh_out(input, *, out):
     """sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sinh_out, input, out):
+    if state.active_modes and intercepts(sinh_out, input, out):
         return call(sinh_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1014,7 +1014,7 @@ def sinh_out(input, *, out):
 
 def cosh(input, *, out=None):
     """cosh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(cosh, input):
+    if state.active_modes and intercepts(cosh, input):
         return call(cosh, input, out=out)
     if out is not None:
         return cosh_out(input, out=out)
@@ -1035,7 +1035,7 @@ def cosh(input, *, out=None):
 
 def cosh_(input):
     """cosh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cosh_, input):
+    if state.active_modes and intercepts(cosh_, input):
         return call(cosh_, input)
     try:
         input_array = input._mt_array
@@ -1058,7 +1058,7 @@ def cosh_(input):
 
 def cosh_out(input, *, out):
     """cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cosh_out, input, out):
+    if state.active_modes and intercepts(cosh_out, input, out):
         return call(cosh_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1074,7 +1074,7 @@ def cosh_out(input, *, out):
 
 def asinh(input, *, out=None):
     """asinh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(asinh, input):
+    if state.active_modes and intercepts(asinh, input):
         return call(asinh, input, out=out)
     if out is not None:
         return asinh_out(input, out=out)
@@ -1095,7 +1095,7 @@ def asinh(input, *, out=None):
 
 def asinh_(input):
     """asinh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(asinh_, input):
+    if state.active_modes and intercepts(asinh_, input):
         return call(asinh_, input)
     try:
         input_array = input._mt_array
@@ -1117,7 +1117,7 @@ def asinh_(input):
 
 def asinh_out(input, *, out):
     """asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(asinh_out, input, out):
+    if state.active_modes and intercepts(asinh_out, input, out):
         return call(asinh_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1133,7 +1133,7 @@ def asinh_out(input, *, out):
 
 def acosh(input, *, out=None):
     """acosh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(acosh, input):
+    if state.active_modes and intercepts(acosh, input):
         return call(acosh, input, out=out)
     if out is not None:
         return acosh_out(input, out=out)
@@ -1154,7 +1154,7 @@ def acosh(input, *, out=None):
 
 def acosh_(input):
     """acosh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(acosh_, input):
+    if state.active_modes and intercepts(acosh_, input):
         return call(acosh_, input)
     try:
         input_array = input._mt_array
@@ -1176,7 +1176,7 @@ def acosh_(input):
 
 def acosh_out(input, *, out):
     """acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(acosh_out, input, out):
+    if state.active_modes and intercepts(acosh_out, input, out):
         return call(acosh_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1192,7 +1192,7 @@ def acosh_out(input, *, out):
 
 def atanh(input, *, out=None):
     """atanh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(atanh, input):
+    if state.active_modes and intercepts(atanh, input):
         return call(atanh, input, out=out)
     if out is not None:
         return atanh_out(input, out=out)
@@ -1213,7 +1213,7 @@ def atanh(input, *, out=None):
 
 def atanh_(input):
     """atanh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(atanh_, input):
+    if state.active_modes and intercepts(atanh_, input):
         return call(atanh_, input)
     try:
         input_array = input._mt_array
@@ -1235,7 +1235,7 @@ def atanh_(input):
 
 def atanh_out(input, *, out):
     """atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(atanh_out, input, out):
+    if state.active_modes and intercepts(atanh_out, input, out):
         return call(atanh_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1251,7 +1251,7 @@ def atanh_out(input, *, out):
 
 def sinc(input, *, out=None):
     """sinc(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(sinc, input):
+    if state.active_modes and intercepts(sinc, input):
         return call(sinc, input, out=out)
     if out is not None:
         return sinc_out(input, out=out)
@@ -1272,7 +1272,7 @@ def sinc(input, *, out=None):
 
 def sinc_(input):
     """sinc_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sinc_, input):
+    if state.active_modes and intercepts(sinc_, input):
         return call(sinc_, input)
     try:
         input_array = input._mt_array
@@ -1295,7 +1295,7 @@ def sinc_(input):
 
 def sinc_out(input, *, out):
     """sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sinc_out, input, out):
+    if state.active_modes and intercepts(sinc_out, input, out):
         return call(sinc_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1311,7 +1311,7 @@ def sinc_out(input, *, out):
 
 def deg2rad(input, *, out=None):
     """deg2rad(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(deg2rad, input):
+    if state.active_modes and intercepts(deg2rad, input):
         return call(deg2rad, input, out=out)
     if out is not None:
         return deg2rad_out(input, out=out)
@@ -1331,7 +1331,7 @@ def deg2rad(input, *, out=None):
 
 def deg2rad_(input):
     """deg2rad_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(deg2rad_, input):
+    if state.active_modes and intercepts(deg2rad_, input):
         return call(deg2rad_, input)
     try:
         input_array = input._mt_array
@@ -1353,7 +1353,7 @@ def deg2rad_(input):
 
 def deg2rad_out(input, *, out):
     """deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(deg2rad_out, input, out):
+    if state.active_modes and intercepts(deg2rad_out, input, out):
         return call(deg2rad_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1369,7 +1369,7 @@ def deg2rad_out(input, *, out):
 
 def rad2deg(input, *, out=None):
     """rad2deg(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(rad2deg, input):
+    if state.active_modes and intercepts(rad2deg, input):
         return call(rad2deg, input, out=out)
     if out is not None:
         return rad2deg_out(input, out=out)
@@ -1389,7 +1389,7 @@ def rad2deg(input, *, out=None):
 
 def rad2deg_(input):
     """rad2deg_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rad2deg_, input):
+    if state.active_modes and intercepts(rad2deg_, input):
         return call(rad2deg_, input)
     try:
         input_array = input._mt_array
@@ -1411,7 +1411,7 @@ def rad2deg_(input):
 
 def rad2deg_out(input, *, out):
     """rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rad2deg_out, input, out):
+    if state.active_modes and intercepts(rad2deg_out, input, out):
         return call(rad2deg_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1427,7 +1427,7 @@ def rad2deg_out(input, *, out):
 
 def tanh(input, *, out=None):
     """tanh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(tanh, input):
+    if state.active_modes and intercepts(tanh, input):
         return call(tanh, input, out=out)
     if out is not None:
         return tanh_out(input, out=out)
@@ -1450,7 +1450,7 @@ def tanh(input, *, out=None):
 
 def tanh_(input):
     """tanh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tanh_, input):
+    if state.active_modes and intercepts(tanh_, input):
         return call(tanh_, input)
     try:
         input_array = input._mt_array
@@ -1473,7 +1473,7 @@ def tanh_(input):
 
 def tanh_out(input, *, out):
     """tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tanh_out, input, out):
+    if state.active_modes and intercepts(tanh_out, input, out):
         return call(tanh_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1489,7 +1489,7 @@ def tanh_out(input, *, out):
 
 def tanh_backward(grad_output, output, *, out=None):
     """tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
-    if state.interceptors and intercepts(tanh_backward, grad_output, output):
+    if state.active_modes and intercepts(tanh_backward, grad_output, output):
         return call(tanh_backward, grad_output, output, out=out)
     if out is not None:
         return tanh_backward_out(grad_output, output, out=out)
@@ -1508,7 +1508,7 @@ def tanh_backward(grad_output, output, *, out=None):
                 node.next_edges = (grad_output_edge or None, output_edge or None)
                 node.kept = (save(grad_output) if output_edge else None, save(output))
         kind = grad_output._mt_kind
-        if kind and kind is output._mt_kind and not state.interceptors:
+        if kind and kind is output._mt_kind and not state.active_modes:
             try:
                 array = _tanh_backward_kernels.direct(grad_output_array, output_array)
             except FAST_PATH_FAILED:
@@ -1535,7 +1535,7 @@ def tanh_backward(grad_output, output, *, out=None):
 
 def tanh_backward_out(grad_output, output, *, out):
     """tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tanh_backward_out, grad_output, output, out):
+    if state.active_modes and intercepts(tanh_backward_out, grad_output, output, out):
         return call(tanh_backward_out, grad_output, output, out=out)
     try:
         grad_output_array = grad_output._mt_array
@@ -1554,7 +1554,7 @@ def tanh_backward_out(grad_output, output, *, out):
 
 def floor(input, *, out=None):
     """floor(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(floor, input):
+    if state.active_modes and intercepts(floor, input):
         return call(floor, input, out=out)
     if out is not None:
         return floor_out(input, out=out)
@@ -1574,7 +1574,7 @@ def floor(input, *, out=None):
 
 def floor_(input):
     """floor_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(floor_, input):
+    if state.active_modes and intercepts(floor_, input):
         return call(floor_, input)
     try:
         input_array = input._mt_array
@@ -1596,7 +1596,7 @@ def floor_(input):
 
 def floor_out(input, *, out):
     """floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(floor_out, input, out):
+    if state.active_modes and intercepts(floor_out, input, out):
         return call(floor_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1612,7 +1612,7 @@ def floor_out(input, *, out):
 
 def ceil(input, *, out=None):
     """ceil(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(ceil, input):
+    if state.active_modes and intercepts(ceil, input):
         return call(ceil, input, out=out)
     if out is not None:
         return ceil_out(input, out=out)
@@ -1632,7 +1632,7 @@ def ceil(input, *, out=None):
 
 def ceil_(input):
     """ceil_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ceil_, input):
+    if state.active_modes and intercepts(ceil_, input):
         return call(ceil_, input)
     try:
         input_array = input._mt_array
@@ -1654,7 +1654,7 @@ def ceil_(input):
 
 def ceil_out(input, *, out):
     """ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ceil_out, input, out):
+    if state.active_modes and intercepts(ceil_out, input, out):
         return call(ceil_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1670,7 +1670,7 @@ def ceil_out(input, *, out):
 
 def round_default(input, *, out=None):
     """round(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(round_default, input):
+    if state.active_modes and intercepts(round_default, input):
         return call(round_default, input, out=out)
     if out is not None:
         return round_default_out(input, out=out)
@@ -1690,7 +1690,7 @@ def round_default(input, *, out=None):
 
 def round__default(input):
     """round_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(round__default, input):
+    if state.active_modes and intercepts(round__default, input):
         return call(round__default, input)
     try:
         input_array = input._mt_array
@@ -1712,7 +1712,7 @@ def round__default(input):
 
 def round_default_out(input, *, out):
     """round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(round_default_out, input, out):
+    if state.active_modes and intercepts(round_default_out, input, out):
         return call(round_default_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1728,7 +1728,7 @@ def round_default_out(input, *, out):
 
 def round_decimals(input, *, decimals, out=None):
     """round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    if state.interceptors and intercepts(round_decimals, input):
+    if state.active_modes and intercepts(round_decimals, input):
         return call(round_decimals, input, decimals=decimals, out=out)
     if out is not None:
         return round_decimals_out(input, decimals=decimals, out=out)
@@ -1761,7 +1761,7 @@ def round(input, *, out=None, decimals=...):
 
 def round__decimals(input, *, decimals):
     """round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)"""
-    if state.interceptors and intercepts(round__decimals, input):
+    if state.active_modes and intercepts(round__decimals, input):
         return call(round__decimals, input, decimals=decimals)
     try:
         if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
@@ -1796,7 +1796,7 @@ def round_(input, *, decimals=...):
 
 def round_decimals_out(input, *, decimals, out):
     """round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(round_decimals_out, input, out):
+    if state.active_modes and intercepts(round_decimals_out, input, out):
         return call(round_decimals_out, input, decimals=decimals, out=out)
     try:
         if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
@@ -1814,7 +1814,7 @@ def round_decimals_out(input, *, decimals, out):
 
 def trunc(input, *, out=None):
     """trunc(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(trunc, input):
+    if state.active_modes and intercepts(trunc, input):
         return call(trunc, input, out=out)
     if out is not None:
         return trunc_out(input, out=out)
@@ -1834,7 +1834,7 @@ def trunc(input, *, out=None):
 
 def trunc_(input):
     """trunc_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(trunc_, input):
+    if state.active_modes and intercepts(trunc_, input):
         return call(trunc_, input)
     try:
         input_array = input._mt_array
@@ -1856,7 +1856,7 @@ def trunc_(input):
 
 def trunc_out(input, *, out):
     """trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(trunc_out, input, out):
+    if state.active_modes and intercepts(trunc_out, input, out):
         return call(trunc_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1872,7 +1872,7 @@ def trunc_out(input, *, out):
 
 def frac(input, *, out=None):
     """frac(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(frac, input):
+    if state.active_modes and intercepts(frac, input):
         return call(frac, input, out=out)
     if out is not None:
         return frac_out(input, out=out)
@@ -1892,7 +1892,7 @@ def frac(input, *, out=None):
 
 def frac_(input):
     """frac_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(frac_, input):
+    if state.active_modes and intercepts(frac_, input):
         return call(frac_, input)
     try:
         input_array = input._mt_array
@@ -1914,7 +1914,7 @@ def frac_(input):
 
 def frac_out(input, *, out):
     """frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(frac_out, input, out):
+    if state.active_modes and intercepts(frac_out, input, out):
         return call(frac_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1930,7 +1930,7 @@ def frac_out(input, *, out):
 
 def atan2(input, other, *, out=None):
     """atan2(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(atan2, input, other):
+    if state.active_modes and intercepts(atan2, input, other):
         return call(atan2, input, other, out=out)
     if out is not None:
         return atan2_out(input, other, out=out)
@@ -1949,7 +1949,7 @@ def atan2(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _atan2_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1974,7 +1974,7 @@ def atan2(input, other, *, out=None):
 
 def atan2_(input, other):
     """atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(atan2_, input, other):
+    if state.active_modes and intercepts(atan2_, input, other):
         return call(atan2_, input, other)
     try:
         input_array = input._mt_array
@@ -2002,7 +2002,7 @@ def atan2_(input, other):
 
 def atan2_out(input, other, *, out):
     """atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(atan2_out, input, other, out):
+    if state.active_modes and intercepts(atan2_out, input, other, out):
         return call(atan2_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2019,7 +2019,7 @@ def atan2_out(input, other, *, out):
 
 def hypot(input, other, *, out=None):
     """hypot(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(hypot, input, other):
+    if state.active_modes and intercepts(hypot, input, other):
         return call(hypot, input, other, out=out)
     if out is not None:
         return hypot_out(input, other, out=out)
@@ -2048,7 +2048,7 @@ def hypot(input, other, *, out=None):
 
 def hypot_(input, other):
     """hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hypot_, input, other):
+    if state.active_modes and intercepts(hypot_, input, other):
         return call(hypot_, input, other)
     try:
         input_array = input._mt_array
@@ -2077,7 +2077,7 @@ def hypot_(input, other):
 
 def hypot_out(input, other, *, out):
     """hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hypot_out, input, other, out):
+    if state.active_modes and intercepts(hypot_out, input, other, out):
         return call(hypot_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2094,7 +2094,7 @@ def hypot_out(input, other, *, out):
 
 def copysign_Tensor(input, other, *, out=None):
     """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(copysign_Tensor, input, other):
+    if state.active_modes and intercepts(copysign_Tensor, input, other):
         return call(copysign_Tensor, input, other, out=out)
     if out is not None:
         return copysign_Tensor_out(input, other, out=out)
@@ -2125,7 +2125,7 @@ def copysign_Tensor(input, other, *, out=None):
 
 def copysign__Tensor(input, other):
     """copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(copysign__Tensor, input, other):
+    if state.active_modes and intercepts(copysign__Tensor, input, other):
         return call(copysign__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -2156,7 +2156,7 @@ def copysign__Tensor(input, other):
 
 def copysign_Tensor_out(input, other, *, out):
     """copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(copysign_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(copysign_Tensor_out, input, other, out):
         return call(copysign_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2173,7 +2173,7 @@ def copysign_Tensor_out(input, other, *, out):
 
 def copysign_Scalar(input, other, *, out=None):
     """copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(copysign_Scalar, input):
+    if state.active_modes and intercepts(copysign_Scalar, input):
         return call(copysign_Scalar, input, other, out=out)
     if out is not None:
         return copysign_Scalar_out(input, other, out=out)
@@ -2210,7 +2210,7 @@ def copysign(input, other, *, out=None):
 
 def copysign__Scalar(input, other):
     """copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(copysign__Scalar, input):
+    if state.active_modes and intercepts(copysign__Scalar, input):
         return call(copysign__Scalar, input, other)
     try:
         if type(other) is not int and type(other) is not float:
@@ -2248,7 +2248,7 @@ def copysign_(input, other):
 
 def copysign_Scalar_out(input, other, *, out):
     """copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(copysign_Scalar_out, input, out):
+    if state.active_modes and intercepts(copysign_Scalar_out, input, out):
         return call(copysign_Scalar_out, input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
@@ -2266,7 +2266,7 @@ def copysign_Scalar_out(input, other, *, out):
 
 def nextafter(input, other, *, out=None):
     """nextafter(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(nextafter, input, other):
+    if state.active_modes and intercepts(nextafter, input, other):
         return call(nextafter, input, other, out=out)
     if out is not None:
         return nextafter_out(input, other, out=out)
@@ -2285,7 +2285,7 @@ def nextafter(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input) if input_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _nextafter_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -2310,7 +2310,7 @@ def nextafter(input, other, *, out=None):
 
 def nextafter_(input, other):
     """nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nextafter_, input, other):
+    if state.active_modes and intercepts(nextafter_, input, other):
         return call(nextafter_, input, other)
     try:
         input_array = input._mt_array
@@ -2338,7 +2338,7 @@ def nextafter_(input, other):
 
 def nextafter_out(input, other, *, out):
     """nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nextafter_out, input, other, out):
+    if state.active_modes and intercepts(nextafter_out, input, other, out):
         return call(nextafter_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2355,7 +2355,7 @@ def nextafter_out(input, other, *, out):
 
 def logaddexp(input, other, *, out=None):
     """logaddexp(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(logaddexp, input, other):
+    if state.active_modes and intercepts(logaddexp, input, other):
         return call(logaddexp, input, other, out=out)
     if out is not None:
         return logaddexp_out(input, other, out=out)
@@ -2374,7 +2374,7 @@ def logaddexp(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _logaddexp_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -2399,7 +2399,7 @@ def logaddexp(input, other, *, out=None):
 
 def logaddexp_out(input, other, *, out):
     """logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logaddexp_out, input, other, out):
+    if state.active_modes and intercepts(logaddexp_out, input, other, out):
         return call(logaddexp_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2416,7 +2416,7 @@ def logaddexp_out(input, other, *, out):
 
 def logaddexp2(input, other, *, out=None):
     """logaddexp2(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(logaddexp2, input, other):
+    if state.active_modes and intercepts(logaddexp2, input, other):
         return call(logaddexp2, input, other, out=out)
     if out is not None:
         return logaddexp2_out(input, other, out=out)
@@ -2435,7 +2435,7 @@ def logaddexp2(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _logaddexp2_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -2460,7 +2460,7 @@ def logaddexp2(input, other, *, out=None):
 
 def logaddexp2_out(input, other, *, out):
     """logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logaddexp2_out, input, other, out):
+    if state.active_modes and intercepts(logaddexp2_out, input, other, out):
         return call(logaddexp2_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2477,7 +2477,7 @@ def logaddexp2_out(input, other, *, out):
 
 def heaviside(input, values, *, out=None):
     """heaviside(Tensor self, Tensor values) -> Tensor"""
-    if state.interceptors and intercepts(heaviside, input, values):
+    if state.active_modes and intercepts(heaviside, input, values):
         return call(heaviside, input, values, out=out)
     if out is not None:
         return heaviside_out(input, values, out=out)
@@ -2496,7 +2496,7 @@ def heaviside(input, values, *, out=None):
                 node.next_edges = (input_edge or None, values_edge or None)
                 node.op = "aten::heaviside"
         kind = input._mt_kind
-        if kind and kind is values._mt_kind and not state.interceptors:
+        if kind and kind is values._mt_kind and not state.active_modes:
             try:
                 array = _heaviside_kernels.direct(input_array, values_array)
             except FAST_PATH_FAILED:
@@ -2521,7 +2521,7 @@ def heaviside(input, values, *, out=None):
 
 def heaviside_(input, values):
     """heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)"""
-    if state.interceptors and intercepts(heaviside_, input, values):
+    if state.active_modes and intercepts(heaviside_, input, values):
         return call(heaviside_, input, values)
     try:
         input_array = input._mt_array
@@ -2549,7 +2549,7 @@ def heaviside_(input, values):
 
 def heaviside_out(input, values, *, out):
     """heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(heaviside_out, input, values, out):
+    if state.active_modes and intercepts(heaviside_out, input, values, out):
         return call(heaviside_out, input, values, out=out)
     try:
         input_array = input._mt_array
@@ -2566,7 +2566,7 @@ def heaviside_out(input, values, *, out):
 
 def ldexp(input, other, *, out=None):
     """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(ldexp, input, other):
+    if state.active_modes and intercepts(ldexp, input, other):
         return call(ldexp, input, other, out=out)
     if out is not None:
         return ldexp_out(input, other, out=out)
@@ -2595,7 +2595,7 @@ def ldexp(input, other, *, out=None):
 
 def ldexp_(input, other):
     """ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ldexp_, input, other):
+    if state.active_modes and intercepts(ldexp_, input, other):
         return call(ldexp_, input, other)
     try:
         input_array = input._mt_array
@@ -2624,7 +2624,7 @@ def ldexp_(input, other):
 
 def ldexp_out(input, other, *, out):
     """ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(ldexp_out, input, other, out):
+    if state.active_modes and intercepts(ldexp_out, input, other, out):
         return call(ldexp_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -2641,7 +2641,7 @@ def ldexp_out(input, other, *, out):
 
 def frexp(input, *, out=None):
     """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
-    if state.interceptors and intercepts(frexp, input):
+    if state.active_modes and intercepts(frexp, input):
         return call(frexp, input, out=out)
     if out is not None:
         return frexp_out(input, out=out)
@@ -2665,7 +2665,7 @@ def frexp(input, *, out=None):
 
 def frexp_out(input, *, out):
     """frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa, Tensor(b!) exponent)"""
-    if state.interceptors and intercepts(frexp_out, input, out):
+    if state.active_modes and intercepts(frexp_out, input, out):
         return call(frexp_out, input, out=out)
     try:
         if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -2684,7 +2684,7 @@ def frexp_out(input, *, out):
 
 def logit(input, eps=None, *, out=None):
     """logit(Tensor self, float? eps=None) -> Tensor"""
-    if state.interceptors and intercepts(logit, input):
+    if state.active_modes and intercepts(logit, input):
         return call(logit, input, eps, out=out)
     if out is not None:
         return logit_out(input, eps, out=out)
@@ -2707,7 +2707,7 @@ def logit(input, eps=None, *, out=None):
 
 def logit_(input, eps=None):
     """logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logit_, input):
+    if state.active_modes and intercepts(logit_, input):
         return call(logit_, input, eps)
     try:
         if eps is not None and type(eps) is not float:
@@ -2733,7 +2733,7 @@ def logit_(input, eps=None):
 
 def logit_out(input, eps=None, *, out):
     """logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logit_out, input, out):
+    if state.active_modes and intercepts(logit_out, input, out):
         return call(logit_out, input, eps, out=out)
     try:
         if eps is not None and type(eps) is not float:
@@ -2751,7 +2751,7 @@ def logit_out(input, eps=None, *, out):
 
 def fix(input, *, out=None):
     """fix(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(fix, input):
+    if state.active_modes and intercepts(fix, input):
         return call(fix, input, out=out)
     if out is not None:
         return fix_out(input, out=out)
@@ -2762,7 +2762,7 @@ def fix(input, *, out=None):
 
 def fix_(input):
     """fix_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fix_, input):
+    if state.active_modes and intercepts(fix_, input):
         return call(fix_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fix_, input)
@@ -2771,7 +2771,7 @@ def fix_(input):
 
 def fix_out(input, *, out):
     """fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(fix_out, input, out):
+    if state.active_modes and intercepts(fix_out, input, out):
         return call(fix_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(fix_out, input, out=out)
@@ -2782,7 +2782,7 @@ def fix_out(input, *, out):
 
 def arctan2(input, other, *, out=None):
     """arctan2(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(arctan2, input, other):
+    if state.active_modes and intercepts(arctan2, input, other):
         return call(arctan2, input, other, out=out)
     if out is not None:
         return arctan2_out(input, other, out=out)
@@ -2793,7 +2793,7 @@ def arctan2(input, other, *, out=None):
 
 def arctan2_(input, other):
     """arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arctan2_, input, other):
+    if state.active_modes and intercepts(arctan2_, input, other):
         return call(arctan2_, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(arctan2_, input, other)
@@ -2802,7 +2802,7 @@ def arctan2_(input, other):
 
 def arctan2_out(input, other, *, out):
     """arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arctan2_out, input, other, out):
+    if state.active_modes and intercepts(arctan2_out, input, other, out):
         return call(arctan2_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arctan2_out, input, other, out=out)
@@ -2813,7 +2813,7 @@ def arctan2_out(input, other, *, out):
 
 def arcsin(input, *, out=None):
     """arcsin(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(arcsin, input):
+    if state.active_modes and intercepts(arcsin, input):
         return call(arcsin, input, out=out)
     if out is not None:
         return arcsin_out(input, out=out)
@@ -2824,7 +2824,7 @@ def arcsin(input, *, out=None):
 
 def arcsin_(input):
     """arcsin_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arcsin_, input):
+    if state.active_modes and intercepts(arcsin_, input):
         return call(arcsin_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsin_, input)
@@ -2833,7 +2833,7 @@ def arcsin_(input):
 
 def arcsin_out(input, *, out):
     """arcsin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arcsin_out, input, out):
+    if state.active_modes and intercepts(arcsin_out, input, out):
         return call(arcsin_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arcsin_out, input, out=out)
@@ -2844,7 +2844,7 @@ def arcsin_out(input, *, out):
 
 def arccos(input, *, out=None):
     """arccos(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(arccos, input):
+    if state.active_modes and intercepts(arccos, input):
         return call(arccos, input, out=out)
     if out is not None:
         return arccos_out(input, out=out)
@@ -2855,7 +2855,7 @@ def arccos(input, *, out=None):
 
 def arccos_(input):
     """arccos_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arccos_, input):
+    if state.active_modes and intercepts(arccos_, input):
         return call(arccos_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccos_, input)
@@ -2864,7 +2864,7 @@ def arccos_(input):
 
 def arccos_out(input, *, out):
     """arccos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arccos_out, input, out):
+    if state.active_modes and intercepts(arccos_out, input, out):
         return call(arccos_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arccos_out, input, out=out)
@@ -2875,7 +2875,7 @@ def arccos_out(input, *, out):
 
 def arctan(input, *, out=None):
     """arctan(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(arctan, input):
+    if state.active_modes and intercepts(arctan, input):
         return call(arctan, input, out=out)
     if out is not None:
         return arctan_out(input, out=out)
@@ -2886,7 +2886,7 @@ def arctan(input, *, out=None):
 
 def arctan_(input):
     """arctan_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arctan_, input):
+    if state.active_modes and intercepts(arctan_, input):
         return call(arctan_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctan_, input)
@@ -2895,7 +2895,7 @@ def arctan_(input):
 
 def arctan_out(input, *, out):
     """arctan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arctan_out, input, out):
+    if state.active_modes and intercepts(arctan_out, input, out):
         return call(arctan_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arctan_out, input, out=out)
@@ -2906,7 +2906,7 @@ def arctan_out(input, *, out):
 
 def arcsinh(input, *, out=None):
     """arcsinh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(arcsinh, input):
+    if state.active_modes and intercepts(arcsinh, input):
         return call(arcsinh, input, out=out)
     if out is not None:
         return arcsinh_out(input, out=out)
@@ -2917,7 +2917,7 @@ def arcsinh(input, *, out=None):
 
 def arcsinh_(input):
     """arcsinh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arcsinh_, input):
+    if state.active_modes and intercepts(arcsinh_, input):
         return call(arcsinh_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsinh_, input)
@@ -2926,7 +2926,7 @@ def arcsinh_(input):
 
 def arcsinh_out(input, *, out):
     """arcsinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arcsinh_out, input, out):
+    if state.active_modes and intercepts(arcsinh_out, input, out):
         return call(arcsinh_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arcsinh_out, input, out=out)
@@ -2937,7 +2937,7 @@ def arcsinh_out(input, *, out):
 
 def arccosh(input, *, out=None):
     """arccosh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(arccosh, input):
+    if state.active_modes and intercepts(arccosh, input):
         return call(arccosh, input, out=out)
     if out is not None:
         return arccosh_out(input, out=out)
@@ -2948,7 +2948,7 @@ def arccosh(input, *, out=None):
 
 def arccosh_(input):
     """arccosh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arccosh_, input):
+    if state.active_modes and intercepts(arccosh_, input):
         return call(arccosh_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccosh_, input)
@@ -2957,7 +2957,7 @@ def arccosh_(input):
 
 def arccosh_out(input, *, out):
     """arccosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arccosh_out, input, out):
+    if state.active_modes and intercepts(arccosh_out, input, out):
         return call(arccosh_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arccosh_out, input, out=out)
@@ -2968,7 +2968,7 @@ def arccosh_out(input, *, out):
 
 def arctanh(input, *, out=None):
     """arctanh(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(arctanh, input):
+    if state.active_modes and intercepts(arctanh, input):
         return call(arctanh, input, out=out)
     if out is not None:
         return arctanh_out(input, out=out)
@@ -2979,7 +2979,7 @@ def arctanh(input, *, out=None):
 
 def arctanh_(input):
     """arctanh_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arctanh_, input):
+    if state.active_modes and intercepts(arctanh_, input):
         return call(arctanh_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctanh_, input)
@@ -2988,7 +2988,7 @@ def arctanh_(input):
 
 def arctanh_out(input, *, out):
     """arctanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(arctanh_out, input, out):
+    if state.active_modes and intercepts(arctanh_out, input, out):
         return call(arctanh_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(arctanh_out, input, out=out)
@@ -2999,7 +2999,7 @@ def arctanh_out(input, *, out):
 
 def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
-    if state.interceptors and intercepts(nan_to_num, input):
+    if state.active_modes and intercepts(nan_to_num, input):
         return call(nan_to_num, input, nan, posinf, neginf, out=out)
     if out is not None:
         return nan_to_num_out(input, nan, posinf, neginf, out=out)
@@ -3028,7 +3028,7 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
     """nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nan_to_num_, input):
+    if state.active_modes and intercepts(nan_to_num_, input):
         return call(nan_to_num_, input, nan, posinf, neginf)
     try:
         if nan is not None and type(nan) is not float:
@@ -3057,7 +3057,7 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
 
 def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
     """nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nan_to_num_out, input, out):
+    if state.active_modes and intercepts(nan_to_num_out, input, out):
         return call(nan_to_num_out, input, nan, posinf, neginf, out=out)
     try:
         if nan is not None and type(nan) is not float:

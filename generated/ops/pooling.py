@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The pooling ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -50,7 +50,7 @@ _max_unpool3d_kernels = kernel_table("max_unpool3d")
 
 def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
     """max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"""
-    if state.interceptors and intercepts(max_pool2d, input):
+    if state.active_modes and intercepts(max_pool2d, input):
         return call(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
@@ -84,7 +84,7 @@ def max_pool2d_with_indices(
     input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out=None
 ):
     """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(max_pool2d_with_indices, input):
+    if state.active_modes and intercepts(max_pool2d_with_indices, input):
         return call(max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if out is not None:
         return max_pool2d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
@@ -138,7 +138,7 @@ def max_pool2d_with_indices_out(
     input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out
 ):
     """max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, out):
+    if state.active_modes and intercepts(max_pool2d_with_indices_out, input, out):
         return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     try:
         if type(kernel_size) is int:
@@ -183,7 +183,7 @@ def max_pool2d_with_indices_backward(
     grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None
 ):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(max_pool2d_with_indices_backward, grad_output, input, indices):
         return call(
             max_pool2d_with_indices_backward,
             grad_output,
@@ -259,7 +259,7 @@ def max_pool2d_with_indices_backward_out(
     grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out
 ):
     """max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, out):
+    if state.active_modes and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, out):
         return call(
             max_pool2d_with_indices_backward_out,
             grad_output,
@@ -341,7 +341,7 @@ def avg_pool2d(
     out=None,
 ):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
-    if state.interceptors and intercepts(avg_pool2d, input):
+    if state.active_modes and intercepts(avg_pool2d, input):
         return call(
             avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
@@ -419,7 +419,7 @@ def avg_pool2d_out(
     out,
 ):
     """avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(avg_pool2d_out, input, out):
+    if state.active_modes and intercepts(avg_pool2d_out, input, out):
         return call(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
@@ -477,7 +477,7 @@ def avg_pool2d_backward(
     grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out=None
 ):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    if state.interceptors and intercepts(avg_pool2d_backward, grad_output, input):
+    if state.active_modes and intercepts(avg_pool2d_backward, grad_output, input):
         return call(
             avg_pool2d_backward,
             grad_output,
@@ -566,7 +566,7 @@ def avg_pool2d_backward_out(
     grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out
 ):
     """avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(avg_pool2d_backward_out, grad_output, input, out):
+    if state.active_modes and intercepts(avg_pool2d_backward_out, grad_output, input, out):
         return call(
             avg_pool2d_backward_out,
             grad_output,
@@ -639,7 +639,7 @@ def avg_pool2d_backward_out(
 
 def adaptive_avg_pool2d(input, output_size, *, out=None):
     """adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
-    if state.interceptors and intercepts(adaptive_avg_pool2d, input):
+    if state.active_modes and intercepts(adaptive_avg_pool2d, input):
         return call(adaptive_avg_pool2d, input, output_size, out=out)
     if out is not None:
         return adaptive_avg_pool2d_out(input, output_size, out=out)
@@ -657,7 +657,7 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
 
 def adaptive_avg_pool2d_out(input, output_size, *, out):
     """adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(adaptive_avg_pool2d_out, input, out):
+    if state.active_modes and intercepts(adaptive_avg_pool2d_out, input, out):
         return call(adaptive_avg_pool2d_out, input, output_size, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -675,7 +675,7 @@ def adaptive_avg_pool2d_out(input, output_size, *, out):
 
 def _adaptive_avg_pool2d(input, output_size):
     """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
-    if state.interceptors and intercepts(_adaptive_avg_pool2d, input):
+    if state.active_modes and intercepts(_adaptive_avg_pool2d, input):
         return call(_adaptive_avg_pool2d, input, output_size)
     try:
         if type(output_size) is int:
@@ -697,7 +697,7 @@ def _adaptive_avg_pool2d(input, output_size):
 
 def _adaptive_avg_pool2d_backward(grad_output, input):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(_adaptive_avg_pool2d_backward, grad_output, input):
+    if state.active_modes and intercepts(_adaptive_avg_pool2d_backward, grad_output, input):
         return call(_adaptive_avg_pool2d_backward, grad_output, input)
     try:
         grad_output_array = grad_output._mt_array
@@ -722,7 +722,7 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
 
 def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
     """max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor"""
-    if state.interceptors and intercepts(max_pool3d, input):
+    if state.active_modes and intercepts(max_pool3d, input):
         return call(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
@@ -756,7 +756,7 @@ def max_pool3d_with_indices(
     input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False, *, out=None
 ):
     """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(max_pool3d_with_indices, input):
+    if state.active_modes and intercepts(max_pool3d_with_indices, input):
         return call(max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if out is not None:
         return max_pool3d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
@@ -810,7 +810,7 @@ def max_pool3d_with_indices_out(
     input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False, *, out
 ):
     """max_pool3d_with_indices.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(max_pool3d_with_indices_out, input, out):
+    if state.active_modes and intercepts(max_pool3d_with_indices_out, input, out):
         return call(max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     try:
         if type(kernel_size) is int:
@@ -853,7 +853,7 @@ def max_pool3d_with_indices_out(
 
 def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
     """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    if state.interceptors and intercepts(max_pool3d_with_indices_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(max_pool3d_with_indices_backward, grad_output, input, indices):
         return call(
             max_pool3d_with_indices_backward,
             grad_output,
@@ -921,7 +921,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
 
 def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
     """max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor"""
-    if state.interceptors and intercepts(max_pool1d, input):
+    if state.active_modes and intercepts(max_pool1d, input):
         return call(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
@@ -953,7 +953,7 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
     """max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(max_pool1d_with_indices, input):
+    if state.active_modes and intercepts(max_pool1d_with_indices, input):
         return call(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
         if not isinstance(input, Tensor):
@@ -985,7 +985,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
 
 def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True):
     """avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor"""
-    if state.interceptors and intercepts(avg_pool1d, input):
+    if state.active_modes and intercepts(avg_pool1d, input):
         return call(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     try:
         if not isinstance(input, Tensor):
@@ -1025,7 +1025,7 @@ def avg_pool3d(
     out=None,
 ):
     """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
-    if state.interceptors and intercepts(avg_pool3d, input):
+    if state.active_modes and intercepts(avg_pool3d, input):
         return call(
             avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
@@ -1103,7 +1103,7 @@ def avg_pool3d_out(
     out,
 ):
     """avg_pool3d.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(avg_pool3d_out, input, out):
+    if state.active_modes and intercepts(avg_pool3d_out, input, out):
         return call(
             avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
@@ -1161,7 +1161,7 @@ def avg_pool3d_backward(
     grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
     """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    if state.interceptors and intercepts(avg_pool3d_backward, grad_output, input):
+    if state.active_modes and intercepts(avg_pool3d_backward, grad_output, input):
         return call(
             avg_pool3d_backward,
             grad_output,
@@ -1242,7 +1242,7 @@ def avg_pool3d_backward(
 
 def adaptive_avg_pool1d(input, output_size):
     """adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"""
-    if state.interceptors and intercepts(adaptive_avg_pool1d, input):
+    if state.active_modes and intercepts(adaptive_avg_pool1d, input):
         return call(adaptive_avg_pool1d, input, output_size)
     try:
         if not isinstance(input, Tensor):
@@ -1258,7 +1258,7 @@ def adaptive_avg_pool1d(input, output_size):
 
 def adaptive_avg_pool3d(input, output_size, *, out=None):
     """adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
-    if state.interceptors and intercepts(adaptive_avg_pool3d, input):
+    if state.active_modes and intercepts(adaptive_avg_pool3d, input):
         return call(adaptive_avg_pool3d, input, output_size, out=out)
     if out is not None:
         return adaptive_avg_pool3d_out(input, output_size, out=out)
@@ -1276,7 +1276,7 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
 
 def adaptive_avg_pool3d_out(input, output_size, *, out):
     """adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(adaptive_avg_pool3d_out, input, out):
+    if state.active_modes and intercepts(adaptive_avg_pool3d_out, input, out):
         return call(adaptive_avg_pool3d_out, input, output_size, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1294,7 +1294,7 @@ def adaptive_avg_pool3d_out(input, output_size, *, out):
 
 def _adaptive_avg_pool3d(input, output_size):
     """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
-    if state.interceptors and intercepts(_adaptive_avg_pool3d, input):
+    if state.active_modes and intercepts(_adaptive_avg_pool3d, input):
         return call(_adaptive_avg_pool3d, input, output_size)
     try:
         if type(output_size) is int:
@@ -1316,7 +1316,7 @@ def _adaptive_avg_pool3d(input, output_size):
 
 def _adaptive_avg_pool3d_backward(grad_output, input):
     """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(_adaptive_avg_pool3d_backward, grad_output, input):
+    if state.active_modes and intercepts(_adaptive_avg_pool3d_backward, grad_output, input):
         return call(_adaptive_avg_pool3d_backward, grad_output, input)
     try:
         grad_output_array = grad_output._mt_array
@@ -1341,7 +1341,7 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
 
 def adaptive_max_pool1d(input, output_size):
     """adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(adaptive_max_pool1d, input):
+    if state.active_modes and intercepts(adaptive_max_pool1d, input):
         return call(adaptive_max_pool1d, input, output_size)
     try:
         if not isinstance(input, Tensor):
@@ -1357,7 +1357,7 @@ def adaptive_max_pool1d(input, output_size):
 
 def adaptive_max_pool2d(input, output_size, *, out=None):
     """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(adaptive_max_pool2d, input):
+    if state.active_modes and intercepts(adaptive_max_pool2d, input):
         return call(adaptive_max_pool2d, input, output_size, out=out)
     if out is not None:
         return adaptive_max_pool2d_out(input, output_size, out=out)
@@ -1386,7 +1386,7 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
 
 def adaptive_max_pool2d_out(input, output_size, *, out):
     """adaptive_max_pool2d.out(Tensor self, int[2] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(adaptive_max_pool2d_out, input, out):
+    if state.active_modes and intercepts(adaptive_max_pool2d_out, input, out):
         return call(adaptive_max_pool2d_out, input, output_size, out=out)
     try:
         if type(output_size) is int:
@@ -1409,7 +1409,7 @@ def adaptive_max_pool2d_out(input, output_size, *, out):
 
 def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
     """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
-    if state.interceptors and intercepts(adaptive_max_pool2d_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(adaptive_max_pool2d_backward, grad_output, input, indices):
         return call(adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
     if out is not None:
         return adaptive_max_pool2d_backward_out(grad_output, input, indices, out=out)
@@ -1440,7 +1440,7 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
 
 def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
     """adaptive_max_pool2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(adaptive_max_pool2d_backward_out, grad_output, input, indices, out):
+    if state.active_modes and intercepts(adaptive_max_pool2d_backward_out, grad_output, input, indices, out):
         return call(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
     try:
         grad_output_array = grad_output._mt_array
@@ -1463,7 +1463,7 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
 
 def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, out=None):
     """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(fractional_max_pool2d, input, random_samples):
+    if state.active_modes and intercepts(fractional_max_pool2d, input, random_samples):
         return call(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
     if out is not None:
         return fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, out=out)
@@ -1503,7 +1503,7 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
 
 def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *, out):
     """fractional_max_pool2d.output(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(fractional_max_pool2d_out, input, random_samples, out):
+    if state.active_modes and intercepts(fractional_max_pool2d_out, input, random_samples, out):
         return call(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
         if type(kernel_size) is int:
@@ -1533,7 +1533,7 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
 
 def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
     """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
-    if state.interceptors and intercepts(fractional_max_pool2d_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(fractional_max_pool2d_backward, grad_output, input, indices):
         return call(fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
     try:
         if type(kernel_size) is int:
@@ -1570,7 +1570,7 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
 
 def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, out=None):
     """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(fractional_max_pool3d, input, random_samples):
+    if state.active_modes and intercepts(fractional_max_pool3d, input, random_samples):
         return call(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
     if out is not None:
         return fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, out=out)
@@ -1610,7 +1610,7 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
 
 def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *, out):
     """fractional_max_pool3d.output(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(fractional_max_pool3d_out, input, random_samples, out):
+    if state.active_modes and intercepts(fractional_max_pool3d_out, input, random_samples, out):
         return call(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
         if type(kernel_size) is int:
@@ -1640,7 +1640,7 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
 
 def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
     """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
-    if state.interceptors and intercepts(fractional_max_pool3d_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(fractional_max_pool3d_backward, grad_output, input, indices):
         return call(fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
     try:
         if type(kernel_size) is int:
@@ -1677,7 +1677,7 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
 
 def adaptive_max_pool3d(input, output_size, *, out=None):
     """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(adaptive_max_pool3d, input):
+    if state.active_modes and intercepts(adaptive_max_pool3d, input):
         return call(adaptive_max_pool3d, input, output_size, out=out)
     if out is not None:
         return adaptive_max_pool3d_out(input, output_size, out=out)
@@ -1706,7 +1706,7 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
 
 def adaptive_max_pool3d_out(input, output_size, *, out):
     """adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(adaptive_max_pool3d_out, input, out):
+    if state.active_modes and intercepts(adaptive_max_pool3d_out, input, out):
         return call(adaptive_max_pool3d_out, input, output_size, out=out)
     try:
         if type(output_size) is int:
@@ -1729,7 +1729,7 @@ def adaptive_max_pool3d_out(input, output_size, *, out):
 
 def adaptive_max_pool3d_backward(grad_output, input, indices):
     """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
-    if state.interceptors and intercepts(adaptive_max_pool3d_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(adaptive_max_pool3d_backward, grad_output, input, indices):
         return call(adaptive_max_pool3d_backward, grad_output, input, indices)
     try:
         grad_output_array = grad_output._mt_array
@@ -1758,7 +1758,7 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
 
 def max_unpool2d(input, indices, output_size):
     """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
-    if state.interceptors and intercepts(max_unpool2d, input, indices):
+    if state.active_modes and intercepts(max_unpool2d, input, indices):
         return call(max_unpool2d, input, indices, output_size)
     try:
         if type(output_size) is int:
@@ -1781,7 +1781,7 @@ def max_unpool2d(input, indices, output_size):
 
 def max_unpool3d(input, indices, output_size, stride, padding):
     """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
-    if state.interceptors and intercepts(max_unpool3d, input, indices):
+    if state.active_modes and intercepts(max_unpool3d, input, indices):
         return call(max_unpool3d, input, indices, output_size, stride, padding)
     try:
         if type(output_size) is int:

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The quantization ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -33,7 +33,7 @@ _fake_quantize_per_channel_affine_cachemask_kernels = kernel_table("fake_quantiz
 
 def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max):
     """fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"""
-    if state.interceptors and intercepts(fake_quantize_per_tensor_affine_default, input):
+    if state.active_modes and intercepts(fake_quantize_per_tensor_affine_default, input):
         return call(fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
     try:
         if not isinstance(input, Tensor):
@@ -53,7 +53,7 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
 
 def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max):
     """fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor"""
-    if state.interceptors and intercepts(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point):
+    if state.active_modes and intercepts(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point):
         return call(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max)
     try:
         if not (isinstance(input, Tensor) and isinstance(scale, Tensor) and isinstance(zero_point, Tensor)):
@@ -88,7 +88,7 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
 
 def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
     """fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor"""
-    if state.interceptors and intercepts(fake_quantize_per_channel_affine, input, scale, zero_point):
+    if state.active_modes and intercepts(fake_quantize_per_channel_affine, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
     try:
         if not (isinstance(input, Tensor) and isinstance(scale, Tensor) and isinstance(zero_point, Tensor)):
@@ -106,7 +106,7 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
 
 def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max):
     """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
-    if state.interceptors and intercepts(fake_quantize_per_tensor_affine_cachemask, input):
+    if state.active_modes and intercepts(fake_quantize_per_tensor_affine_cachemask, input):
         return call(fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
     try:
         if type(scale) is not float:
@@ -140,7 +140,7 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     input, scale, zero_point, fake_quant_enabled, quant_min, quant_max
 ):
     """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, input, scale, zero_point, fake_quant_enabled
     ):
         return call(
@@ -198,7 +198,7 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
 
 def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max):
     """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
-    if state.interceptors and intercepts(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point):
+    if state.active_modes and intercepts(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max)
     try:
         if type(axis) is not int or not -(2**63) <= axis < 2**63:

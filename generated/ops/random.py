@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The random ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -62,7 +62,7 @@ __dirichlet_grad_kernels = kernel_table("_dirichlet_grad")
 
 def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(uniform_, input):
+    if state.active_modes and intercepts(uniform_, input):
         return call(uniform_, input, from_, to, generator=generator)
     try:
         if type(from_) is not float:
@@ -90,7 +90,7 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
 
 def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
     """uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(uniform_default, input):
+    if state.active_modes and intercepts(uniform_default, input):
         return call(uniform_default, input, from_, to, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -108,7 +108,7 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
 
 def normal_(input, mean=0.0, std=1.0, *, generator=None):
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(normal_, input):
+    if state.active_modes and intercepts(normal_, input):
         return call(normal_, input, mean, std, generator=generator)
     try:
         if type(mean) is not float:
@@ -136,7 +136,7 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
 
 def bernoulli__float(input, p=0.5, *, generator=None):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bernoulli__float, input):
+    if state.active_modes and intercepts(bernoulli__float, input):
         return call(bernoulli__float, input, p, generator=generator)
     try:
         if type(p) is not float:
@@ -162,7 +162,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
 
 def bernoulli__Tensor(input, p, *, generator=None):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bernoulli__Tensor, input, p):
+    if state.active_modes and intercepts(bernoulli__Tensor, input, p):
         return call(bernoulli__Tensor, input, p, generator=generator)
     try:
         if generator is not None:
@@ -203,7 +203,7 @@ def bernoulli_(input, p=0.5, *, generator=None):
 
 def bernoulli_Tensor(input, p, *, generator=None):
     """bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(bernoulli_Tensor, input, p):
+    if state.active_modes and intercepts(bernoulli_Tensor, input, p):
         return call(bernoulli_Tensor, input, p, generator=generator)
     try:
         if not (isinstance(input, Tensor) and isinstance(p, Tensor)):
@@ -217,7 +217,7 @@ def bernoulli_Tensor(input, p, *, generator=None):
 
 def bernoulli_default(input, *, generator=None, out=None):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(bernoulli_default, input):
+    if state.active_modes and intercepts(bernoulli_default, input):
         return call(bernoulli_default, input, generator=generator, out=out)
     if out is not None:
         return bernoulli_default_out(input, generator=generator, out=out)
@@ -238,7 +238,7 @@ def bernoulli_default(input, *, generator=None, out=None):
 
 def bernoulli_default_out(input, *, generator=None, out):
     """bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bernoulli_default_out, input, out):
+    if state.active_modes and intercepts(bernoulli_default_out, input, out):
         return call(bernoulli_default_out, input, generator=generator, out=out)
     try:
         if generator is not None:
@@ -256,7 +256,7 @@ def bernoulli_default_out(input, *, generator=None, out):
 
 def bernoulli_p(input, p, *, generator=None):
     """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(bernoulli_p, input):
+    if state.active_modes and intercepts(bernoulli_p, input):
         return call(bernoulli_p, input, p, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -269,7 +269,7 @@ def bernoulli_p(input, p, *, generator=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = RefusingNode()
@@ -302,7 +302,7 @@ def bernoulli(input, p=..., *, generator=None, out=None):
 
 def random__default(input, *, generator=None):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(random__default, input):
+    if state.active_modes and intercepts(random__default, input):
         return call(random__default, input, generator=generator)
     try:
         if generator is not None:
@@ -326,7 +326,7 @@ def random__default(input, *, generator=None):
 
 def random_default(input, *, generator=None):
     """random(Tensor self, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(random_default, input):
+    if state.active_modes and intercepts(random_default, input):
         return call(random_default, input, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -340,7 +340,7 @@ def random_default(input, *, generator=None):
 
 def random__to(input, to, *, generator=None):
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(random__to, input):
+    if state.active_modes and intercepts(random__to, input):
         return call(random__to, input, to, generator=generator)
     try:
         if type(to) is not int or not -(2**63) <= to < 2**63:
@@ -366,7 +366,7 @@ def random__to(input, to, *, generator=None):
 
 def random_to(input, to, *, generator=None):
     """random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(random_to, input):
+    if state.active_modes and intercepts(random_to, input):
         return call(random_to, input, to, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -382,7 +382,7 @@ def random_to(input, to, *, generator=None):
 
 def random__from(input, from_, to, *, generator=None):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(random__from, input):
+    if state.active_modes and intercepts(random__from, input):
         return call(random__from, input, from_, to, generator=generator)
     try:
         if type(from_) is not int or not -(2**63) <= from_ < 2**63:
@@ -426,7 +426,7 @@ def random_(*args, **kwargs):
 
 def random_from(input, from_, to, *, generator=None):
     """random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(random_from, input):
+    if state.active_modes and intercepts(random_from, input):
         return call(random_from, input, from_, to, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -444,7 +444,7 @@ def random_from(input, from_, to, *, generator=None):
 
 def exponential_(input, lambd=1.0, *, generator=None):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(exponential_, input):
+    if state.active_modes and intercepts(exponential_, input):
         return call(exponential_, input, lambd, generator=generator)
     try:
         if type(lambd) is not float:
@@ -470,7 +470,7 @@ def exponential_(input, lambd=1.0, *, generator=None):
 
 def exponential_default(input, lambd=1.0, *, generator=None):
     """exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(exponential_default, input):
+    if state.active_modes and intercepts(exponential_default, input):
         return call(exponential_default, input, lambd, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -486,7 +486,7 @@ def exponential_default(input, lambd=1.0, *, generator=None):
 
 def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
     """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cauchy_, input):
+    if state.active_modes and intercepts(cauchy_, input):
         return call(cauchy_, input, median, sigma, generator=generator)
     try:
         if type(median) is not float:
@@ -514,7 +514,7 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
 
 def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
     """cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(cauchy_default, input):
+    if state.active_modes and intercepts(cauchy_default, input):
         return call(cauchy_default, input, median, sigma, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -532,7 +532,7 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
 
 def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
     """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log_normal_, input):
+    if state.active_modes and intercepts(log_normal_, input):
         return call(log_normal_, input, mean, std, generator=generator)
     try:
         if type(mean) is not float:
@@ -560,7 +560,7 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
 
 def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
     """log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(log_normal_default, input):
+    if state.active_modes and intercepts(log_normal_default, input):
         return call(log_normal_default, input, mean, std, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -578,7 +578,7 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
 
 def geometric_(input, p, *, generator=None):
     """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(geometric_, input):
+    if state.active_modes and intercepts(geometric_, input):
         return call(geometric_, input, p, generator=generator)
     try:
         if type(p) is not float:
@@ -604,7 +604,7 @@ def geometric_(input, p, *, generator=None):
 
 def geometric_default(input, p, *, generator=None):
     """geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(geometric_default, input):
+    if state.active_modes and intercepts(geometric_default, input):
         return call(geometric_default, input, p, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -620,7 +620,7 @@ def geometric_default(input, p, *, generator=None):
 
 def poisson(input, generator=None):
     """poisson(Tensor self, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(poisson, input):
+    if state.active_modes and intercepts(poisson, input):
         return call(poisson, input, generator)
     try:
         if generator is not None:
@@ -639,7 +639,7 @@ def poisson(input, generator=None):
 
 def binomial(count, prob, generator=None):
     """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(binomial, count, prob):
+    if state.active_modes and intercepts(binomial, count, prob):
         return call(binomial, count, prob, generator)
     try:
         if generator is not None:
@@ -662,7 +662,7 @@ def binomial(count, prob, generator=None):
 
 def _standard_gamma(input, generator=None):
     """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(_standard_gamma, input):
+    if state.active_modes and intercepts(_standard_gamma, input):
         return call(_standard_gamma, input, generator)
     try:
         if generator is not None:
@@ -685,7 +685,7 @@ def _standard_gamma(input, generator=None):
 
 def _sample_dirichlet(input, generator=None):
     """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(_sample_dirichlet, input):
+    if state.active_modes and intercepts(_sample_dirichlet, input):
         return call(_sample_dirichlet, input, generator)
     try:
         if generator is not None:
@@ -705,7 +705,7 @@ def _sample_dirichlet(input, generator=None):
 
 def _standard_gamma_grad(input, output):
     """_standard_gamma_grad(Tensor self, Tensor output) -> Tensor"""
-    if state.interceptors and intercepts(_standard_gamma_grad, input, output):
+    if state.active_modes and intercepts(_standard_gamma_grad, input, output):
         return call(_standard_gamma_grad, input, output)
     try:
         input_array = input._mt_array
@@ -728,7 +728,7 @@ def _standard_gamma_grad(input, output):
 
 def _dirichlet_grad(x, alpha, total):
     """_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor"""
-    if state.interceptors and intercepts(_dirichlet_grad, x, alpha, total):
+    if state.active_modes and intercepts(_dirichlet_grad, x, alpha, total):
         return call(_dirichlet_grad, x, alpha, total)
     try:
         x_array = x._mt_array
@@ -763,7 +763,7 @@ def rand(
     requires_grad=False,
 ):
     """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(rand):
+    if state.active_modes and intercepts(rand):
         return call(
             rand,
             size,
@@ -824,7 +824,7 @@ def rand(
 
 def rand_out(size, *more_size, out):
     """rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rand_out, out):
+    if state.active_modes and intercepts(rand_out, out):
         return call(rand_out, size, *more_size, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -847,7 +847,7 @@ def rand_generator(
     size, *more_size, generator, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(rand_generator):
+    if state.active_modes and intercepts(rand_generator):
         return call(
             rand_generator,
             size,
@@ -902,7 +902,7 @@ def rand_generator(
 
 def rand_generator_out(size, *more_size, generator, out):
     """rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(rand_generator_out, out):
+    if state.active_modes and intercepts(rand_generator_out, out):
         return call(rand_generator_out, size, *more_size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -935,7 +935,7 @@ def randn(
     requires_grad=False,
 ):
     """randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randn):
+    if state.active_modes and intercepts(randn):
         return call(
             randn,
             size,
@@ -996,7 +996,7 @@ def randn(
 
 def randn_out(size, *more_size, out):
     """randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randn_out, out):
+    if state.active_modes and intercepts(randn_out, out):
         return call(randn_out, size, *more_size, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1019,7 +1019,7 @@ def randn_generator(
     size, *more_size, generator, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randn_generator):
+    if state.active_modes and intercepts(randn_generator):
         return call(
             randn_generator,
             size,
@@ -1074,7 +1074,7 @@ def randn_generator(
 
 def randn_generator_out(size, *more_size, generator, out):
     """randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randn_generator_out, out):
+    if state.active_modes and intercepts(randn_generator_out, out):
         return call(randn_generator_out, size, *more_size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1108,7 +1108,7 @@ def randint_default(
     requires_grad=False,
 ):
     """randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_default):
+    if state.active_modes and intercepts(randint_default):
         return call(
             randint_default,
             high,
@@ -1173,7 +1173,7 @@ def randint_default(
 
 def randint_default_out(high, size, *, out):
     """randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randint_default_out, out):
+    if state.active_modes and intercepts(randint_default_out, out):
         return call(randint_default_out, high, size, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1196,7 +1196,7 @@ def randint_generator(
     high, size, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_generator):
+    if state.active_modes and intercepts(randint_generator):
         return call(
             randint_generator,
             high,
@@ -1254,7 +1254,7 @@ def randint_generator(
 
 def randint_generator_out(high, size, *, generator, out):
     """randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randint_generator_out, out):
+    if state.active_modes and intercepts(randint_generator_out, out):
         return call(randint_generator_out, high, size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1289,7 +1289,7 @@ def randint_low(
     requires_grad=False,
 ):
     """randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_low):
+    if state.active_modes and intercepts(randint_low):
         return call(
             randint_low,
             low,
@@ -1418,7 +1418,7 @@ def randint(
 
 def randint_low_out(low, high, size, *, out):
     """randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randint_low_out, out):
+    if state.active_modes and intercepts(randint_low_out, out):
         return call(randint_low_out, low, high, size, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1453,7 +1453,7 @@ def randint_low_generator(
     requires_grad=False,
 ):
     """randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_low_generator):
+    if state.active_modes and intercepts(randint_low_generator):
         return call(
             randint_low_generator,
             low,
@@ -1515,7 +1515,7 @@ def randint_low_generator(
 
 def randint_low_generator_out(low, high, size, *, generator, out):
     """randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randint_low_generator_out, out):
+    if state.active_modes and intercepts(randint_low_generator_out, out):
         return call(randint_low_generator_out, low, high, size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1542,7 +1542,7 @@ def randperm(
     n, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randperm):
+    if state.active_modes and intercepts(randperm):
         return call(
             randperm,
             n,
@@ -1598,7 +1598,7 @@ def randperm(
 
 def randperm_out(n, *, out):
     """randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randperm_out, out):
+    if state.active_modes and intercepts(randperm_out, out):
         return call(randperm_out, n, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1619,7 +1619,7 @@ def randperm_generator(
     n, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(randperm_generator):
+    if state.active_modes and intercepts(randperm_generator):
         return call(
             randperm_generator,
             n,
@@ -1668,7 +1668,7 @@ def randperm_generator(
 
 def randperm_generator_out(n, *, generator, out):
     """randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(randperm_generator_out, out):
+    if state.active_modes and intercepts(randperm_generator_out, out):
         return call(randperm_generator_out, n, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):
@@ -1691,7 +1691,7 @@ def rand_like_default(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(rand_like_default, input):
+    if state.active_modes and intercepts(rand_like_default, input):
         return call(
             rand_like_default,
             input,
@@ -1737,7 +1737,7 @@ def rand_like_generator(
     input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(rand_like_generator, input):
+    if state.active_modes and intercepts(rand_like_generator, input):
         return call(
             rand_like_generator,
             input,
@@ -1825,7 +1825,7 @@ def randn_like_default(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randn_like_default, input):
+    if state.active_modes and intercepts(randn_like_default, input):
         return call(
             randn_like_default,
             input,
@@ -1871,7 +1871,7 @@ def randn_like_generator(
     input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randn_like_generator, input):
+    if state.active_modes and intercepts(randn_like_generator, input):
         return call(
             randn_like_generator,
             input,
@@ -1959,7 +1959,7 @@ def randint_like_default(
     input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_like_default, input):
+    if state.active_modes and intercepts(randint_like_default, input):
         return call(
             randint_like_default,
             input,
@@ -2022,7 +2022,7 @@ def randint_like_generator(
     requires_grad=False,
 ):
     """randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_like_generator, input):
+    if state.active_modes and intercepts(randint_like_generator, input):
         return call(
             randint_like_generator,
             input,
@@ -2081,7 +2081,7 @@ def randint_like_Tensor(
     input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_like_Tensor, input, high):
+    if state.active_modes and intercepts(randint_like_Tensor, input, high):
         return call(
             randint_like_Tensor,
             input,
@@ -2142,7 +2142,7 @@ def randint_like_Tensor_generator(
     requires_grad=False,
 ):
     """randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_like_Tensor_generator, input, high):
+    if state.active_modes and intercepts(randint_like_Tensor_generator, input, high):
         return call(
             randint_like_Tensor_generator,
             input,
@@ -2199,7 +2199,7 @@ def randint_like_low_dtype(
     input, low, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_like_low_dtype, input):
+    if state.active_modes and intercepts(randint_like_low_dtype, input):
         return call(
             randint_like_low_dtype,
             input,
@@ -2267,7 +2267,7 @@ def randint_like_low_generator_dtype(
     requires_grad=False,
 ):
     """randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randint_like_low_generator_dtype, input):
+    if state.active_modes and intercepts(randint_like_low_generator_dtype, input):
         return call(
             randint_like_low_generator_dtype,
             input,
@@ -2369,7 +2369,7 @@ def randint_like(*args, **kwargs):
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(multinomial, input):
+    if state.active_modes and intercepts(multinomial, input):
         return call(multinomial, input, num_samples, replacement, generator=generator, out=out)
     if out is not None:
         return multinomial_out(input, num_samples, replacement, generator=generator, out=out)
@@ -2389,7 +2389,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 def multinomial_out(input, num_samples, replacement=False, *, generator=None, out):
     """multinomial.out(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(multinomial_out, input, out):
+    if state.active_modes and intercepts(multinomial_out, input, out):
         return call(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2409,7 +2409,7 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
 
 def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
     """normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(normal_functional_default, input):
+    if state.active_modes and intercepts(normal_functional_default, input):
         return call(normal_functional_default, input, mean, std, generator=generator)
     try:
         if not isinstance(input, Tensor):
@@ -2424,7 +2424,7 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = RefusingNode()
@@ -2449,7 +2449,7 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
     """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(normal_Tensor_Tensor, mean, std):
+    if state.active_modes and intercepts(normal_Tensor_Tensor, mean, std):
         return call(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
     if out is not None:
         return normal_Tensor_Tensor_out(mean, std, generator=generator, out=out)
@@ -2462,7 +2462,7 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
         if (
             (mean._mt_edge is not None or std._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(mean, std))
+            and not (state.active_modes and looks_inside(mean, std))
         ):
             mean_edge = mean._mt_edge or edge_of(mean)
             std_edge = std._mt_edge or edge_of(std)
@@ -2481,7 +2481,7 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
 
 def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
     """normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(normal_Tensor_Tensor_out, mean, std, out):
+    if state.active_modes and intercepts(normal_Tensor_Tensor_out, mean, std, out):
         return call(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     try:
         if not (isinstance(mean, Tensor) and isinstance(std, Tensor) and isinstance(out, Tensor)):
@@ -2497,7 +2497,7 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
 
 def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(normal_Tensor_float, mean):
+    if state.active_modes and intercepts(normal_Tensor_float, mean):
         return call(normal_Tensor_float, mean, std, generator=generator, out=out)
     if out is not None:
         return normal_Tensor_float_out(mean, std, generator=generator, out=out)
@@ -2512,7 +2512,7 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         if (
             (edge := mean._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(mean))
+            and not (state.active_modes and looks_inside(mean))
         ):
             if (edge := edge or edge_of(mean)) is not None:
                 node = nodes.NormalBackward1()
@@ -2528,7 +2528,7 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
 
 def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
     """normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(normal_Tensor_float_out, mean, out):
+    if state.active_modes and intercepts(normal_Tensor_float_out, mean, out):
         return call(normal_Tensor_float_out, mean, std, generator=generator, out=out)
     try:
         if not (isinstance(mean, Tensor) and isinstance(out, Tensor)):
@@ -2546,7 +2546,7 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
 
 def normal_float_Tensor(mean, std, *, generator=None, out=None):
     """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(normal_float_Tensor, std):
+    if state.active_modes and intercepts(normal_float_Tensor, std):
         return call(normal_float_Tensor, mean, std, generator=generator, out=out)
     if out is not None:
         return normal_float_Tensor_out(mean, std, generator=generator, out=out)
@@ -2561,7 +2561,7 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         if (
             (edge := std._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(std))
+            and not (state.active_modes and looks_inside(std))
         ):
             if (edge := edge or edge_of(std)) is not None:
                 node = nodes.NormalBackward2()
@@ -2577,7 +2577,7 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
 
 def normal_float_Tensor_out(mean, std, *, generator=None, out):
     """normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(normal_float_Tensor_out, std, out):
+    if state.active_modes and intercepts(normal_float_Tensor_out, std, out):
         return call(normal_float_Tensor_out, mean, std, generator=generator, out=out)
     try:
         if not (isinstance(std, Tensor) and isinstance(out, Tensor)):
@@ -2607,7 +2607,7 @@ def normal_float_float(
     requires_grad=False,
 ):
     """normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(normal_float_float):
+    if state.active_modes and intercepts(normal_float_float):
         return call(
             normal_float_float,
             mean,
@@ -2746,7 +2746,7 @@ def normal(
 
 def normal_float_float_out(mean, std, size, *, generator=None, out):
     """normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(normal_float_float_out, out):
+    if state.active_modes and intercepts(normal_float_float_out, out):
         return call(normal_float_float_out, mean, std, size, generator=generator, out=out)
     try:
         if not isinstance(out, Tensor):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The recurrent ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -38,7 +38,7 @@ __thnn_fused_gru_cell_backward_kernels = kernel_table("_thnn_fused_gru_cell_back
 
 def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(lstm_input, input, hx, params):
+    if state.active_modes and intercepts(lstm_input, input, hx, params):
         return call(lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     try:
         if not isinstance(input, Tensor):
@@ -70,7 +70,7 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
 
 def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(lstm_data, data, batch_sizes, hx, params):
+    if state.active_modes and intercepts(lstm_data, data, batch_sizes, hx, params):
         return call(lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
         if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor)):
@@ -112,7 +112,7 @@ def lstm(*args, **kwargs):
 
 def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(gru_input, input, hx, params):
+    if state.active_modes and intercepts(gru_input, input, hx, params):
         return call(gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     try:
         if not (isinstance(input, Tensor) and isinstance(hx, Tensor)):
@@ -142,7 +142,7 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
 
 def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(gru_data, data, batch_sizes, hx, params):
+    if state.active_modes and intercepts(gru_data, data, batch_sizes, hx, params):
         return call(gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
         if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor) and isinstance(hx, Tensor)):
@@ -182,7 +182,7 @@ def gru(*args, **kwargs):
 
 def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(rnn_tanh_input, input, hx, params):
+    if state.active_modes and intercepts(rnn_tanh_input, input, hx, params):
         return call(
             rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
@@ -214,7 +214,7 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
 
 def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(rnn_tanh_data, data, batch_sizes, hx, params):
+    if state.active_modes and intercepts(rnn_tanh_data, data, batch_sizes, hx, params):
         return call(rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
         if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor) and isinstance(hx, Tensor)):
@@ -254,7 +254,7 @@ def rnn_tanh(*args, **kwargs):
 
 def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(rnn_relu_input, input, hx, params):
+    if state.active_modes and intercepts(rnn_relu_input, input, hx, params):
         return call(
             rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
@@ -286,7 +286,7 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
 
 def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(rnn_relu_data, data, batch_sizes, hx, params):
+    if state.active_modes and intercepts(rnn_relu_data, data, batch_sizes, hx, params):
         return call(rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     try:
         if not (isinstance(data, Tensor) and isinstance(batch_sizes, Tensor) and isinstance(hx, Tensor)):
@@ -326,7 +326,7 @@ def rnn_relu(*args, **kwargs):
 
 def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
     """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias):
+    if state.active_modes and intercepts(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias):
         return call(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
     try:
         input_gates_array = input_gates._mt_array
@@ -385,7 +385,7 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
 
 def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has_bias):
     """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace):
+    if state.active_modes and intercepts(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace):
         return call(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
     try:
         if has_bias is not False and has_bias is not True:
@@ -438,7 +438,7 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
 
 def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
     """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias):
+    if state.active_modes and intercepts(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias):
         return call(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
     try:
         input_gates_array = input_gates._mt_array
@@ -496,7 +496,7 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
 
 def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
     """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(_thnn_fused_gru_cell_backward, grad_hy, workspace):
+    if state.active_modes and intercepts(_thnn_fused_gru_cell_backward, grad_hy, workspace):
         return call(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
     try:
         if has_bias is not False and has_bias is not True:
@@ -529,7 +529,7 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+    if state.active_modes and intercepts(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     try:
         if not (
@@ -549,7 +549,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
-    if state.interceptors and intercepts(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+    if state.active_modes and intercepts(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if not (
         isinstance(input, Tensor)
@@ -565,7 +565,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
-    if state.interceptors and intercepts(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+    if state.active_modes and intercepts(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if not (
         isinstance(input, Tensor)
@@ -581,7 +581,7 @@ def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
-    if state.interceptors and intercepts(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+    if state.active_modes and intercepts(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if not (
         isinstance(input, Tensor)

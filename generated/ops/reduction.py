@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The reduction ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -110,7 +110,7 @@ _nansum_kernels = kernel_table("nansum")
 
 def sum_default(input, *, dtype=None):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(sum_default, input):
+    if state.active_modes and intercepts(sum_default, input):
         return call(sum_default, input, dtype=dtype)
     try:
         if dtype is not None and type(dtype) is not Dtype:
@@ -130,7 +130,7 @@ def sum_default(input, *, dtype=None):
 
 def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
     """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(sum_dim_IntList, input):
+    if state.active_modes and intercepts(sum_dim_IntList, input):
         return call(sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return sum_dim_IntList_out(input, dim, keepdim, dtype=dtype, out=out)
@@ -177,7 +177,7 @@ def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdim
 
 def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     """sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sum_dim_IntList_out, input, out):
+    if state.active_modes and intercepts(sum_dim_IntList_out, input, out):
         return call(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is int:
@@ -201,7 +201,7 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
 
 def mean_default(input, *, dtype=None, out=None):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(mean_default, input):
+    if state.active_modes and intercepts(mean_default, input):
         return call(mean_default, input, dtype=dtype, out=out)
     if out is not None:
         return mean_default_out(input, dtype=dtype, out=out)
@@ -224,7 +224,7 @@ def mean_default(input, *, dtype=None, out=None):
 
 def mean_default_out(input, *, dtype=None, out):
     """mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mean_default_out, input, out):
+    if state.active_modes and intercepts(mean_default_out, input, out):
         return call(mean_default_out, input, dtype=dtype, out=out)
     try:
         if dtype is not None and type(dtype) is not Dtype:
@@ -242,7 +242,7 @@ def mean_default_out(input, *, dtype=None, out):
 
 def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
     """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(mean_dim, input):
+    if state.active_modes and intercepts(mean_dim, input):
         return call(mean_dim, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return mean_dim_out(input, dim, keepdim, dtype=dtype, out=out)
@@ -289,7 +289,7 @@ def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
 
 def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     """mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mean_dim_out, input, out):
+    if state.active_modes and intercepts(mean_dim_out, input, out):
         return call(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is int:
@@ -313,7 +313,7 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
 
 def prod_default(input, *, dtype=None):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(prod_default, input):
+    if state.active_modes and intercepts(prod_default, input):
         return call(prod_default, input, dtype=dtype)
     try:
         if dtype is not None and type(dtype) is not Dtype:
@@ -336,7 +336,7 @@ def prod_default(input, *, dtype=None):
 
 def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(prod_dim_int, input):
+    if state.active_modes and intercepts(prod_dim_int, input):
         return call(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return prod_dim_int_out(input, dim, keepdim, dtype=dtype, out=out)
@@ -384,7 +384,7 @@ def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
 
 def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     """prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(prod_dim_int_out, input, out):
+    if state.active_modes and intercepts(prod_dim_int_out, input, out):
         return call(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is not int:
@@ -410,7 +410,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(amax, input):
+    if state.active_modes and intercepts(amax, input):
         return call(amax, input, dim, keepdim, out=out)
     if out is not None:
         return amax_out(input, dim, keepdim, out=out)
@@ -444,7 +444,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
 
 def amax_out(input, dim=(), keepdim=False, *, out):
     """amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(amax_out, input, out):
+    if state.active_modes and intercepts(amax_out, input, out):
         return call(amax_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
@@ -472,7 +472,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(amin, input):
+    if state.active_modes and intercepts(amin, input):
         return call(amin, input, dim, keepdim, out=out)
     if out is not None:
         return amin_out(input, dim, keepdim, out=out)
@@ -506,7 +506,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
 
 def amin_out(input, dim=(), keepdim=False, *, out):
     """amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(amin_out, input, out):
+    if state.active_modes and intercepts(amin_out, input, out):
         return call(amin_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
@@ -530,7 +530,7 @@ def amin_out(input, dim=(), keepdim=False, *, out):
 
 def max_default(input, *, out=None):
     """max(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(max_default, input):
+    if state.active_modes and intercepts(max_default, input):
         return call(max_default, input, out=out)
     if out is not None:
         return max_default_out(input, out=out)
@@ -553,7 +553,7 @@ def max_default(input, *, out=None):
 
 def max_default_out(input, *, out):
     """max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(max_default_out, input, out):
+    if state.active_modes and intercepts(max_default_out, input, out):
         return call(max_default_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -569,7 +569,7 @@ def max_default_out(input, *, out):
 
 def max_dim(input, dim, keepdim=False, *, out=None):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(max_dim, input):
+    if state.active_modes and intercepts(max_dim, input):
         return call(max_dim, input, dim, keepdim, out=out)
     if out is not None:
         return max_dim_out(input, dim, keepdim, out=out)
@@ -600,7 +600,7 @@ def max_dim(input, dim, keepdim=False, *, out=None):
 
 def max_dim_out(input, dim, keepdim=False, *, out):
     """max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(max_dim_out, input, out):
+    if state.active_modes and intercepts(max_dim_out, input, out):
         return call(max_dim_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -623,7 +623,7 @@ def max_dim_out(input, dim, keepdim=False, *, out):
 
 def max_other(input, other, *, out=None):
     """max.other(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(max_other, input, other):
+    if state.active_modes and intercepts(max_other, input, other):
         return call(max_other, input, other, out=out)
     if out is not None:
         return max_other_out(input, other, out=out)
@@ -664,7 +664,7 @@ def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
 
 def max_other_out(input, other, *, out):
     """max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(max_other_out, input, other, out):
+    if state.active_modes and intercepts(max_other_out, input, other, out):
         return call(max_other_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(max_other_out, input, other, out=out)
@@ -675,7 +675,7 @@ def max_other_out(input, other, *, out):
 
 def min_default(input, *, out=None):
     """min(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(min_default, input):
+    if state.active_modes and intercepts(min_default, input):
         return call(min_default, input, out=out)
     if out is not None:
         return min_default_out(input, out=out)
@@ -698,7 +698,7 @@ def min_default(input, *, out=None):
 
 def min_default_out(input, *, out):
     """min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(min_default_out, input, out):
+    if state.active_modes and intercepts(min_default_out, input, out):
         return call(min_default_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -714,7 +714,7 @@ def min_default_out(input, *, out):
 
 def min_dim(input, dim, keepdim=False, *, out=None):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(min_dim, input):
+    if state.active_modes and intercepts(min_dim, input):
         return call(min_dim, input, dim, keepdim, out=out)
     if out is not None:
         return min_dim_out(input, dim, keepdim, out=out)
@@ -745,7 +745,7 @@ def min_dim(input, dim, keepdim=False, *, out=None):
 
 def min_dim_out(input, dim, keepdim=False, *, out):
     """min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(min_dim_out, input, out):
+    if state.active_modes and intercepts(min_dim_out, input, out):
         return call(min_dim_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -768,7 +768,7 @@ def min_dim_out(input, dim, keepdim=False, *, out):
 
 def min_other(input, other, *, out=None):
     """min.other(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(min_other, input, other):
+    if state.active_modes and intercepts(min_other, input, other):
         return call(min_other, input, other, out=out)
     if out is not None:
         return min_other_out(input, other, out=out)
@@ -809,7 +809,7 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
 
 def min_other_out(input, other, *, out):
     """min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(min_other_out, input, other, out):
+    if state.active_modes and intercepts(min_other_out, input, other, out):
         return call(min_other_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(min_other_out, input, other, out=out)
@@ -824,7 +824,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(aminmax, input):
+    if state.active_modes and intercepts(aminmax, input):
         return call(aminmax, input, dim=dim, keepdim=keepdim, out=out)
     if out is not None:
         return aminmax_out(input, dim=dim, keepdim=keepdim, out=out)
@@ -856,7 +856,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
 
 def aminmax_out(input, *, dim=None, keepdim=False, out):
     """aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)"""
-    if state.interceptors and intercepts(aminmax_out, input, out):
+    if state.active_modes and intercepts(aminmax_out, input, out):
         return call(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
     try:
         if dim is not None and type(dim) is not int:
@@ -879,7 +879,7 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
 
 def median_default(input):
     """median(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(median_default, input):
+    if state.active_modes and intercepts(median_default, input):
         return call(median_default, input)
     try:
         input_array = input._mt_array
@@ -901,7 +901,7 @@ def median_default(input):
 
 def median_dim(input, dim, keepdim=False, *, out=None):
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(median_dim, input):
+    if state.active_modes and intercepts(median_dim, input):
         return call(median_dim, input, dim, keepdim, out=out)
     if out is not None:
         return median_dim_out(input, dim, keepdim, out=out)
@@ -950,7 +950,7 @@ def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
 
 def median_dim_out(input, dim, keepdim=False, *, out):
     """median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(median_dim_out, input, out):
+    if state.active_modes and intercepts(median_dim_out, input, out):
         return call(median_dim_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -973,7 +973,7 @@ def median_dim_out(input, dim, keepdim=False, *, out):
 
 def nanmedian_default(input):
     """nanmedian(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(nanmedian_default, input):
+    if state.active_modes and intercepts(nanmedian_default, input):
         return call(nanmedian_default, input)
     try:
         input_array = input._mt_array
@@ -995,7 +995,7 @@ def nanmedian_default(input):
 
 def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(nanmedian_dim, input):
+    if state.active_modes and intercepts(nanmedian_dim, input):
         return call(nanmedian_dim, input, dim, keepdim, out=out)
     if out is not None:
         return nanmedian_dim_out(input, dim, keepdim, out=out)
@@ -1044,7 +1044,7 @@ def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None
 
 def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     """nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(nanmedian_dim_out, input, out):
+    if state.active_modes and intercepts(nanmedian_dim_out, input, out):
         return call(nanmedian_dim_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -1071,7 +1071,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(mode, input):
+    if state.active_modes and intercepts(mode, input):
         return call(mode, input, dim, keepdim, out=out)
     if out is not None:
         return mode_out(input, dim, keepdim, out=out)
@@ -1103,7 +1103,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
 
 def mode_out(input, dim=-1, keepdim=False, *, out):
     """mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(mode_out, input, out):
+    if state.active_modes and intercepts(mode_out, input, out):
         return call(mode_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -1130,7 +1130,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(kthvalue, input):
+    if state.active_modes and intercepts(kthvalue, input):
         return call(kthvalue, input, k, dim, keepdim, out=out)
     if out is not None:
         return kthvalue_out(input, k, dim, keepdim, out=out)
@@ -1164,7 +1164,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
 
 def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     """kthvalue.values(Tensor self, SymInt k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(kthvalue_out, input, out):
+    if state.active_modes and intercepts(kthvalue_out, input, out):
         return call(kthvalue_out, input, k, dim, keepdim, out=out)
     try:
         if type(k) is not int or not -(2**63) <= k < 2**63:
@@ -1189,7 +1189,7 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
-    if state.interceptors and intercepts(histc, input):
+    if state.active_modes and intercepts(histc, input):
         return call(histc, input, bins, min, max, out=out)
     if out is not None:
         return histc_out(input, bins, min, max, out=out)
@@ -1208,7 +1208,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
 
 def histc_out(input, bins=100, min=0, max=0, *, out):
     """histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(histc_out, input, out):
+    if state.active_modes and intercepts(histc_out, input, out):
         return call(histc_out, input, bins, min, max, out=out)
     try:
         if type(bins) is not int or not -(2**63) <= bins < 2**63:
@@ -1228,7 +1228,7 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
 
 def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
     """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
-    if state.interceptors and intercepts(histogram_bins_tensor, input, bins, weight):
+    if state.active_modes and intercepts(histogram_bins_tensor, input, bins, weight):
         return call(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
     if out is not None:
         return histogram_bins_tensor_out(input, bins, weight=weight, density=density, out=out)
@@ -1264,7 +1264,7 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
 
 def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     """histogram.bins_tensor_out(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
-    if state.interceptors and intercepts(histogram_bins_tensor_out, input, bins, weight, out):
+    if state.active_modes and intercepts(histogram_bins_tensor_out, input, bins, weight, out):
         return call(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
     try:
         if density is not False and density is not True:
@@ -1290,7 +1290,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
 
 def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
-    if state.interceptors and intercepts(histogram_bin_ct, input, weight):
+    if state.active_modes and intercepts(histogram_bin_ct, input, weight):
         return call(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
     if out is not None:
         return histogram_bin_ct_out(input, bins, range=range, weight=weight, density=density, out=out)
@@ -1342,7 +1342,7 @@ def histogram(input, bins=100, *, weight=None, density=False, out=None, range=No
 
 def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=False, out):
     """histogram.bin_ct_out(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
-    if state.interceptors and intercepts(histogram_bin_ct_out, input, weight, out):
+    if state.active_modes and intercepts(histogram_bin_ct_out, input, weight, out):
         return call(histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
     try:
         if type(bins) is not int or not -(2**63) <= bins < 2**63:
@@ -1369,7 +1369,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
 
 def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
     """_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor"""
-    if state.interceptors and intercepts(_histogramdd_from_bin_tensors, input, bins, weight):
+    if state.active_modes and intercepts(_histogramdd_from_bin_tensors, input, bins, weight):
         return call(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
     try:
         if type(bins) is not list and not isinstance(bins, (list, tuple)):
@@ -1399,7 +1399,7 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
 
 def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=False):
     """_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
-    if state.interceptors and intercepts(_histogramdd_bin_edges, input, weight):
+    if state.active_modes and intercepts(_histogramdd_bin_edges, input, weight):
         return call(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
     try:
         if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
@@ -1412,7 +1412,7 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
         if (
             (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, weight))
+            and not (state.active_modes and looks_inside(input, weight))
         ):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
@@ -1440,7 +1440,7 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
 
 def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=False):
     """_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
-    if state.interceptors and intercepts(_histogramdd_from_bin_cts, input, weight):
+    if state.active_modes and intercepts(_histogramdd_from_bin_cts, input, weight):
         return call(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
     try:
         if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
@@ -1453,7 +1453,7 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
         if (
             (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, weight))
+            and not (state.active_modes and looks_inside(input, weight))
         ):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
@@ -1481,7 +1481,7 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
-    if state.interceptors and intercepts(segment_reduce, data, lengths, indices, offsets):
+    if state.active_modes and intercepts(segment_reduce, data, lengths, indices, offsets):
         return call(
             segment_reduce,
             data,
@@ -1546,7 +1546,7 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
 
 def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offsets=None, axis=0, initial=None):
     """_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor"""
-    if state.interceptors and intercepts(_segment_reduce_backward, grad, output, data, lengths, offsets):
+    if state.active_modes and intercepts(_segment_reduce_backward, grad, output, data, lengths, offsets):
         return call(
             _segment_reduce_backward,
             grad,
@@ -1605,7 +1605,7 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
 
 def bincount(input, weights=None, minlength=0):
     """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
-    if state.interceptors and intercepts(bincount, input, weights):
+    if state.active_modes and intercepts(bincount, input, weights):
         return call(bincount, input, weights, minlength)
     try:
         if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
@@ -1628,7 +1628,7 @@ def bincount(input, weights=None, minlength=0):
 
 def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
-    if state.interceptors and intercepts(searchsorted_Tensor, sorted_sequence, input, sorter):
+    if state.active_modes and intercepts(searchsorted_Tensor, sorted_sequence, input, sorter):
         return call(
             searchsorted_Tensor,
             sorted_sequence,
@@ -1674,7 +1674,7 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
 
 def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
     """searchsorted.Tensor_out(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(searchsorted_Tensor_out, sorted_sequence, input, sorter, out):
+    if state.active_modes and intercepts(searchsorted_Tensor_out, sorted_sequence, input, sorter, out):
         return call(
             searchsorted_Tensor_out,
             sorted_sequence,
@@ -1720,7 +1720,7 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
 
 def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
-    if state.interceptors and intercepts(searchsorted_Scalar, sorted_sequence, sorter):
+    if state.active_modes and intercepts(searchsorted_Scalar, sorted_sequence, sorter):
         return call(
             searchsorted_Scalar,
             sorted_sequence,
@@ -1788,7 +1788,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
 
 def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
     """searchsorted.Scalar_out(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(searchsorted_Scalar_out, sorted_sequence, sorter, out):
+    if state.active_modes and intercepts(searchsorted_Scalar_out, sorted_sequence, sorter, out):
         return call(
             searchsorted_Scalar_out,
             sorted_sequence,
@@ -1835,7 +1835,7 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
 
 def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=None):
     """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
-    if state.interceptors and intercepts(bucketize_Tensor, input, boundaries):
+    if state.active_modes and intercepts(bucketize_Tensor, input, boundaries):
         return call(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
     if out is not None:
         return bucketize_Tensor_out(input, boundaries, out_int32=out_int32, right=right, out=out)
@@ -1853,7 +1853,7 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
 
 def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out):
     """bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bucketize_Tensor_out, input, boundaries, out):
+    if state.active_modes and intercepts(bucketize_Tensor_out, input, boundaries, out):
         return call(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         if out_int32 is not False and out_int32 is not True:
@@ -1877,7 +1877,7 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
 
 def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=None):
     """bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
-    if state.interceptors and intercepts(bucketize_Scalar, boundaries):
+    if state.active_modes and intercepts(bucketize_Scalar, boundaries):
         return call(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
     if out is not None:
         return bucketize_Scalar_out(input, boundaries, out_int32=out_int32, right=right, out=out)
@@ -1913,7 +1913,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
 
 def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out):
     """bucketize.Scalar_out(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bucketize_Scalar_out, boundaries, out):
+    if state.active_modes and intercepts(bucketize_Scalar_out, boundaries, out):
         return call(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         if type(input) is not int and type(input) is not float:
@@ -1940,7 +1940,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(argmax, input):
+    if state.active_modes and intercepts(argmax, input):
         return call(argmax, input, dim, keepdim, out=out)
     if out is not None:
         return argmax_out(input, dim, keepdim, out=out)
@@ -1957,7 +1957,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
 
 def argmax_out(input, dim=None, keepdim=False, *, out):
     """argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(argmax_out, input, out):
+    if state.active_modes and intercepts(argmax_out, input, out):
         return call(argmax_out, input, dim, keepdim, out=out)
     try:
         if dim is not None and type(dim) is not int:
@@ -1979,7 +1979,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(argmin, input):
+    if state.active_modes and intercepts(argmin, input):
         return call(argmin, input, dim, keepdim, out=out)
     if out is not None:
         return argmin_out(input, dim, keepdim, out=out)
@@ -1996,7 +1996,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
 
 def argmin_out(input, dim=None, keepdim=False, *, out):
     """argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(argmin_out, input, out):
+    if state.active_modes and intercepts(argmin_out, input, out):
         return call(argmin_out, input, dim, keepdim, out=out)
     try:
         if dim is not None and type(dim) is not int:
@@ -2014,7 +2014,7 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
 
 def any_default(input, *, out=None):
     """any(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(any_default, input):
+    if state.active_modes and intercepts(any_default, input):
         return call(any_default, input, out=out)
     if out is not None:
         return any_default_out(input, out=out)
@@ -2027,7 +2027,7 @@ def any_default(input, *, out=None):
 
 def any_default_out(input, *, out):
     """any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(any_default_out, input, out):
+    if state.active_modes and intercepts(any_default_out, input, out):
         return call(any_default_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2041,7 +2041,7 @@ def any_default_out(input, *, out):
 
 def any_dim(input, dim, keepdim=False, *, out=None):
     """any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(any_dim, input):
+    if state.active_modes and intercepts(any_dim, input):
         return call(any_dim, input, dim, keepdim, out=out)
     if out is not None:
         return any_dim_out(input, dim, keepdim, out=out)
@@ -2058,7 +2058,7 @@ def any_dim(input, dim, keepdim=False, *, out=None):
 
 def any_dim_out(input, dim, keepdim=False, *, out):
     """any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(any_dim_out, input, out):
+    if state.active_modes and intercepts(any_dim_out, input, out):
         return call(any_dim_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -2076,7 +2076,7 @@ def any_dim_out(input, dim, keepdim=False, *, out):
 
 def any_dims(input, dim=None, keepdim=False, *, out=None):
     """any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(any_dims, input):
+    if state.active_modes and intercepts(any_dims, input):
         return call(any_dims, input, dim, keepdim, out=out)
     if out is not None:
         return any_dims_out(input, dim, keepdim, out=out)
@@ -2115,7 +2115,7 @@ def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
 
 def any_dims_out(input, dim=None, keepdim=False, *, out):
     """any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(any_dims_out, input, out):
+    if state.active_modes and intercepts(any_dims_out, input, out):
         return call(any_dims_out, input, dim, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2133,7 +2133,7 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
 
 def all_default(input, *, out=None):
     """all(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(all_default, input):
+    if state.active_modes and intercepts(all_default, input):
         return call(all_default, input, out=out)
     if out is not None:
         return all_default_out(input, out=out)
@@ -2146,7 +2146,7 @@ def all_default(input, *, out=None):
 
 def all_default_out(input, *, out):
     """all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(all_default_out, input, out):
+    if state.active_modes and intercepts(all_default_out, input, out):
         return call(all_default_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -2160,7 +2160,7 @@ def all_default_out(input, *, out):
 
 def all_dim(input, dim, keepdim=False, *, out=None):
     """all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(all_dim, input):
+    if state.active_modes and intercepts(all_dim, input):
         return call(all_dim, input, dim, keepdim, out=out)
     if out is not None:
         return all_dim_out(input, dim, keepdim, out=out)
@@ -2177,7 +2177,7 @@ def all_dim(input, dim, keepdim=False, *, out=None):
 
 def all_dim_out(input, dim, keepdim=False, *, out):
     """all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(all_dim_out, input, out):
+    if state.active_modes and intercepts(all_dim_out, input, out):
         return call(all_dim_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
@@ -2195,7 +2195,7 @@ def all_dim_out(input, dim, keepdim=False, *, out):
 
 def all_dims(input, dim=None, keepdim=False, *, out=None):
     """all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(all_dims, input):
+    if state.active_modes and intercepts(all_dims, input):
         return call(all_dims, input, dim, keepdim, out=out)
     if out is not None:
         return all_dims_out(input, dim, keepdim, out=out)
@@ -2234,7 +2234,7 @@ def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
 
 def all_dims_out(input, dim=None, keepdim=False, *, out):
     """all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(all_dims_out, input, out):
+    if state.active_modes and intercepts(all_dims_out, input, out):
         return call(all_dims_out, input, dim, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2252,7 +2252,7 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
 
 def var_default(input, unbiased=True):
     """var(Tensor self, bool unbiased=True) -> Tensor"""
-    if state.interceptors and intercepts(var_default, input):
+    if state.active_modes and intercepts(var_default, input):
         return call(var_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
@@ -2266,7 +2266,7 @@ def var_default(input, unbiased=True):
 
 def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     """var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(var_dim, input):
+    if state.active_modes and intercepts(var_dim, input):
         return call(var_dim, input, dim, unbiased, keepdim, out=out)
     if out is not None:
         return var_dim_out(input, dim, unbiased, keepdim, out=out)
@@ -2288,7 +2288,7 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
 
 def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     """var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(var_dim_out, input, out):
+    if state.active_modes and intercepts(var_dim_out, input, out):
         return call(var_dim_out, input, dim, unbiased, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2310,7 +2310,7 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
 
 def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(var_correction, input):
+    if state.active_modes and intercepts(var_correction, input):
         return call(var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     if out is not None:
         return var_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
@@ -2359,7 +2359,7 @@ def var(*args, **kwargs):
 
 def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     """var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(var_correction_out, input, out):
+    if state.active_modes and intercepts(var_correction_out, input, out):
         return call(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         if type(dim) is int:
@@ -2385,7 +2385,7 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
 
 def std_default(input, unbiased=True):
     """std(Tensor self, bool unbiased=True) -> Tensor"""
-    if state.interceptors and intercepts(std_default, input):
+    if state.active_modes and intercepts(std_default, input):
         return call(std_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
@@ -2399,7 +2399,7 @@ def std_default(input, unbiased=True):
 
 def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     """std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(std_dim, input):
+    if state.active_modes and intercepts(std_dim, input):
         return call(std_dim, input, dim, unbiased, keepdim, out=out)
     if out is not None:
         return std_dim_out(input, dim, unbiased, keepdim, out=out)
@@ -2421,7 +2421,7 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
 
 def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     """std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(std_dim_out, input, out):
+    if state.active_modes and intercepts(std_dim_out, input, out):
         return call(std_dim_out, input, dim, unbiased, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2443,7 +2443,7 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
 
 def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(std_correction, input):
+    if state.active_modes and intercepts(std_correction, input):
         return call(std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     if out is not None:
         return std_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
@@ -2495,7 +2495,7 @@ def std(*args, **kwargs):
 
 def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     """std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(std_correction_out, input, out):
+    if state.active_modes and intercepts(std_correction_out, input, out):
         return call(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         if type(dim) is int:
@@ -2527,7 +2527,7 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(logsumexp, input):
+    if state.active_modes and intercepts(logsumexp, input):
         return call(logsumexp, input, dim, keepdim, out=out)
     if out is not None:
         return logsumexp_out(input, dim, keepdim, out=out)
@@ -2558,7 +2558,7 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
 
 def logsumexp_out(input, dim, keepdim=False, *, out):
     """logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logsumexp_out, input, out):
+    if state.active_modes and intercepts(logsumexp_out, input, out):
         return call(logsumexp_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
@@ -2584,7 +2584,7 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cumsum, input):
+    if state.active_modes and intercepts(cumsum, input):
         return call(cumsum, input, dim, dtype=dtype, out=out)
     if out is not None:
         return cumsum_out(input, dim, dtype=dtype, out=out)
@@ -2612,7 +2612,7 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cumsum_, input):
+    if state.active_modes and intercepts(cumsum_, input):
         return call(cumsum_, input, dim, dtype=dtype)
     try:
         if type(dim) is not int:
@@ -2639,7 +2639,7 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
 
 def cumsum_out(input, dim, *, dtype=None, out):
     """cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cumsum_out, input, out):
+    if state.active_modes and intercepts(cumsum_out, input, out):
         return call(cumsum_out, input, dim, dtype=dtype, out=out)
     try:
         if type(dim) is not int:
@@ -2663,7 +2663,7 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cumprod, input):
+    if state.active_modes and intercepts(cumprod, input):
         return call(cumprod, input, dim, dtype=dtype, out=out)
     if out is not None:
         return cumprod_out(input, dim, dtype=dtype, out=out)
@@ -2695,7 +2695,7 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cumprod_, input):
+    if state.active_modes and intercepts(cumprod_, input):
         return call(cumprod_, input, dim, dtype=dtype)
     try:
         if type(dim) is not int:
@@ -2724,7 +2724,7 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
 
 def cumprod_out(input, dim, *, dtype=None, out):
     """cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cumprod_out, input, out):
+    if state.active_modes and intercepts(cumprod_out, input, out):
         return call(cumprod_out, input, dim, dtype=dtype, out=out)
     try:
         if type(dim) is not int:
@@ -2748,7 +2748,7 @@ def cummax(input, dim=..., *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cummax, input):
+    if state.active_modes and intercepts(cummax, input):
         return call(cummax, input, dim, out=out)
     if out is not None:
         return cummax_out(input, dim, out=out)
@@ -2777,7 +2777,7 @@ def cummax(input, dim=..., *, out=None, axis=None):
 
 def cummax_out(input, dim, *, out):
     """cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(cummax_out, input, out):
+    if state.active_modes and intercepts(cummax_out, input, out):
         return call(cummax_out, input, dim, out=out)
     try:
         if type(dim) is not int:
@@ -2802,7 +2802,7 @@ def cummin(input, dim=..., *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cummin, input):
+    if state.active_modes and intercepts(cummin, input):
         return call(cummin, input, dim, out=out)
     if out is not None:
         return cummin_out(input, dim, out=out)
@@ -2831,7 +2831,7 @@ def cummin(input, dim=..., *, out=None, axis=None):
 
 def cummin_out(input, dim, *, out):
     """cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(cummin_out, input, out):
+    if state.active_modes and intercepts(cummin_out, input, out):
         return call(cummin_out, input, dim, out=out)
     try:
         if type(dim) is not int:
@@ -2856,7 +2856,7 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(logcumsumexp, input):
+    if state.active_modes and intercepts(logcumsumexp, input):
         return call(logcumsumexp, input, dim, out=out)
     if out is not None:
         return logcumsumexp_out(input, dim, out=out)
@@ -2882,7 +2882,7 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
 
 def logcumsumexp_out(input, dim, *, out):
     """logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(logcumsumexp_out, input, out):
+    if state.active_modes and intercepts(logcumsumexp_out, input, out):
         return call(logcumsumexp_out, input, dim, out=out)
     try:
         if type(dim) is not int:
@@ -2900,7 +2900,7 @@ def logcumsumexp_out(input, dim, *, out):
 
 def _softmax(input, dim, half_to_float, *, out=None):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    if state.interceptors and intercepts(_softmax, input):
+    if state.active_modes and intercepts(_softmax, input):
         return call(_softmax, input, dim, half_to_float, out=out)
     if out is not None:
         return _softmax_out(input, dim, half_to_float, out=out)
@@ -2929,7 +2929,7 @@ def _softmax(input, dim, half_to_float, *, out=None):
 
 def _softmax_out(input, dim, half_to_float, *, out):
     """_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_softmax_out, input, out):
+    if state.active_modes and intercepts(_softmax_out, input, out):
         return call(_softmax_out, input, dim, half_to_float, out=out)
     try:
         if type(dim) is not int:
@@ -2949,7 +2949,7 @@ def _softmax_out(input, dim, half_to_float, *, out):
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    if state.interceptors and intercepts(_softmax_backward_data, grad_output, output):
+    if state.active_modes and intercepts(_softmax_backward_data, grad_output, output):
         return call(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     if out is not None:
         return _softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
@@ -2986,7 +2986,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
 
 def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     """_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_softmax_backward_data_out, grad_output, output, out):
+    if state.active_modes and intercepts(_softmax_backward_data_out, grad_output, output, out):
         return call(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     try:
         if type(dim) is not int:
@@ -3016,7 +3016,7 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(softmax, input):
+    if state.active_modes and intercepts(softmax, input):
         return call(softmax, input, dim, dtype, out=out)
     if out is not None:
         return softmax_out(input, dim, dtype, out=out)
@@ -3034,7 +3034,7 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
 
 def softmax_out(input, dim, dtype=None, *, out):
     """softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(softmax_out, input, out):
+    if state.active_modes and intercepts(softmax_out, input, out):
         return call(softmax_out, input, dim, dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3056,7 +3056,7 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(_safe_softmax, input):
+    if state.active_modes and intercepts(_safe_softmax, input):
         return call(_safe_softmax, input, dim, dtype)
     try:
         if not isinstance(input, Tensor):
@@ -3069,7 +3069,7 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SafeSoftmaxBackward0()
@@ -3088,7 +3088,7 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
 
 def _log_softmax(input, dim, half_to_float, *, out=None):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    if state.interceptors and intercepts(_log_softmax, input):
+    if state.active_modes and intercepts(_log_softmax, input):
         return call(_log_softmax, input, dim, half_to_float, out=out)
     if out is not None:
         return _log_softmax_out(input, dim, half_to_float, out=out)
@@ -3117,7 +3117,7 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
 
 def _log_softmax_out(input, dim, half_to_float, *, out):
     """_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_log_softmax_out, input, out):
+    if state.active_modes and intercepts(_log_softmax_out, input, out):
         return call(_log_softmax_out, input, dim, half_to_float, out=out)
     try:
         if type(dim) is not int:
@@ -3137,7 +3137,7 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
 
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    if state.interceptors and intercepts(_log_softmax_backward_data, grad_output, output):
+    if state.active_modes and intercepts(_log_softmax_backward_data, grad_output, output):
         return call(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     if out is not None:
         return _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
@@ -3175,7 +3175,7 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
 
 def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     """_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_log_softmax_backward_data_out, grad_output, output, out):
+    if state.active_modes and intercepts(_log_softmax_backward_data_out, grad_output, output, out):
         return call(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     try:
         if type(dim) is not int:
@@ -3205,7 +3205,7 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(log_softmax, input):
+    if state.active_modes and intercepts(log_softmax, input):
         return call(log_softmax, input, dim, dtype, out=out)
     if out is not None:
         return log_softmax_out(input, dim, dtype, out=out)
@@ -3223,7 +3223,7 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
 
 def log_softmax_out(input, dim, dtype=None, *, out):
     """log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(log_softmax_out, input, out):
+    if state.active_modes and intercepts(log_softmax_out, input, out):
         return call(log_softmax_out, input, dim, dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3241,7 +3241,7 @@ def log_softmax_out(input, dim, dtype=None, *, out):
 
 def sort_default(input, dim=-1, descending=False, *, out=None):
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(sort_default, input):
+    if state.active_modes and intercepts(sort_default, input):
         return call(sort_default, input, dim, descending, out=out)
     if out is not None:
         return sort_default_out(input, dim, descending, out=out)
@@ -3271,7 +3271,7 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
 
 def sort_default_out(input, dim=-1, descending=False, *, out):
     """sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(sort_default_out, input, out):
+    if state.active_modes and intercepts(sort_default_out, input, out):
         return call(sort_default_out, input, dim, descending, out=out)
     try:
         if type(dim) is not int:
@@ -3294,7 +3294,7 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
 
 def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(sort_stable, input):
+    if state.active_modes and intercepts(sort_stable, input):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
         return sort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
@@ -3339,7 +3339,7 @@ def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
 
 def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(sort_stable_out, input, out):
+    if state.active_modes and intercepts(sort_stable_out, input, out):
         return call(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         if stable is not None and stable is not False and stable is not True:
@@ -3364,7 +3364,7 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
 
 def argsort_default(input, dim=-1, descending=False):
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"""
-    if state.interceptors and intercepts(argsort_default, input):
+    if state.active_modes and intercepts(argsort_default, input):
         return call(argsort_default, input, dim, descending)
     try:
         if not isinstance(input, Tensor):
@@ -3382,7 +3382,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(topk, input):
+    if state.active_modes and intercepts(topk, input):
         return call(topk, input, k, dim, largest, sorted, out=out)
     if out is not None:
         return topk_out(input, k, dim, largest, sorted, out=out)
@@ -3416,7 +3416,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
 
 def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(topk_out, input, out):
+    if state.active_modes and intercepts(topk_out, input, out):
         return call(topk_out, input, k, dim, largest, sorted, out=out)
     try:
         if type(k) is not int or not -(2**63) <= k < 2**63:
@@ -3443,7 +3443,7 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
 
 def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
     """argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
-    if state.interceptors and intercepts(argsort_stable, input):
+    if state.active_modes and intercepts(argsort_stable, input):
         return call(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
         return argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
@@ -3480,7 +3480,7 @@ def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None)
 
 def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(argsort_stable_out, input, out):
+    if state.active_modes and intercepts(argsort_stable_out, input, out):
         return call(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3504,7 +3504,7 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(linalg_vector_norm, input):
+    if state.active_modes and intercepts(linalg_vector_norm, input):
         return call(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_vector_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
@@ -3540,7 +3540,7 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
 
 def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None, out):
     """linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linalg_vector_norm_out, input, out):
+    if state.active_modes and intercepts(linalg_vector_norm_out, input, out):
         return call(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(ord) is not int and type(ord) is not float:
@@ -3568,7 +3568,7 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
 
 def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
     """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(norm_ScalarOpt_dim, input):
+    if state.active_modes and intercepts(norm_ScalarOpt_dim, input):
         return call(norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
     if out is not None:
         return norm_ScalarOpt_dim_out(input, p, dim, keepdim, out=out)
@@ -3587,7 +3587,7 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.NormBackward1()
@@ -3608,7 +3608,7 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
 
 def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
     """norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(norm_ScalarOpt_dim_out, input, out):
+    if state.active_modes and intercepts(norm_ScalarOpt_dim_out, input, out):
         return call(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3630,7 +3630,7 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
 
 def norm_Scalar(input, p=2):
     """norm.Scalar(Tensor self, Scalar p=2) -> Tensor"""
-    if state.interceptors and intercepts(norm_Scalar, input):
+    if state.active_modes and intercepts(norm_Scalar, input):
         return call(norm_Scalar, input, p)
     try:
         if not isinstance(input, Tensor):
@@ -3641,7 +3641,7 @@ def norm_Scalar(input, p=2):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.NormBackward0()
@@ -3660,7 +3660,7 @@ def norm_Scalar(input, p=2):
 
 def norm_ScalarOpt_dtype(input, p, *, dtype):
     """norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"""
-    if state.interceptors and intercepts(norm_ScalarOpt_dtype, input):
+    if state.active_modes and intercepts(norm_ScalarOpt_dtype, input):
         return call(norm_ScalarOpt_dtype, input, p, dtype=dtype)
     try:
         if not isinstance(input, Tensor):
@@ -3673,7 +3673,7 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.NormBackward2()
@@ -3698,7 +3698,7 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
 
 def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
     """norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"""
-    if state.interceptors and intercepts(norm_ScalarOpt_dim_dtype, input):
+    if state.active_modes and intercepts(norm_ScalarOpt_dim_dtype, input):
         return call(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
@@ -3719,7 +3719,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.NormBackward3()
@@ -3780,7 +3780,7 @@ def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, ke
 
 def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
     """norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(norm_ScalarOpt_dim_dtype_out, input, out):
+    if state.active_modes and intercepts(norm_ScalarOpt_dim_dtype_out, input, out):
         return call(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3804,7 +3804,7 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
 
 def dist(input, other, p=2):
     """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
-    if state.interceptors and intercepts(dist, input, other):
+    if state.active_modes and intercepts(dist, input, other):
         return call(dist, input, other, p)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -3815,7 +3815,7 @@ def dist(input, other, p=2):
         if (
             (input._mt_edge is not None or other._mt_edge is not None)
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input, other))
+            and not (state.active_modes and looks_inside(input, other))
         ):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
@@ -3836,7 +3836,7 @@ def dist(input, other, p=2):
 
 def renorm(input, p, dim, maxnorm, *, out=None):
     """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
-    if state.interceptors and intercepts(renorm, input):
+    if state.active_modes and intercepts(renorm, input):
         return call(renorm, input, p, dim, maxnorm, out=out)
     if out is not None:
         return renorm_out(input, p, dim, maxnorm, out=out)
@@ -3853,7 +3853,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.RenormBackward0()
@@ -3872,7 +3872,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
 
 def renorm_(input, p, dim, maxnorm):
     """renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)"""
-    if state.interceptors and intercepts(renorm_, input):
+    if state.active_modes and intercepts(renorm_, input):
         return call(renorm_, input, p, dim, maxnorm)
     try:
         if not isinstance(input, Tensor):
@@ -3890,7 +3890,7 @@ def renorm_(input, p, dim, maxnorm):
 
 def renorm_out(input, p, dim, maxnorm, *, out):
     """renorm.out(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(renorm_out, input, out):
+    if state.active_modes and intercepts(renorm_out, input, out):
         return call(renorm_out, input, p, dim, maxnorm, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3910,7 +3910,7 @@ def renorm_out(input, p, dim, maxnorm, *, out):
 
 def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.interceptors and intercepts(quantile_default, input, q):
+    if state.active_modes and intercepts(quantile_default, input, q):
         return call(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return quantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -3930,7 +3930,7 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
 
 def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
     """quantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(quantile_default_out, input, q, out):
+    if state.active_modes and intercepts(quantile_default_out, input, q, out):
         return call(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(q, Tensor) and isinstance(out, Tensor)):
@@ -3950,7 +3950,7 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
 
 def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.interceptors and intercepts(quantile_scalar, input):
+    if state.active_modes and intercepts(quantile_scalar, input):
         return call(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return quantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -3993,7 +3993,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
 
 def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
     """quantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(quantile_scalar_out, input, out):
+    if state.active_modes and intercepts(quantile_scalar_out, input, out):
         return call(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -4015,7 +4015,7 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
 
 def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.interceptors and intercepts(nanquantile_default, input, q):
+    if state.active_modes and intercepts(nanquantile_default, input, q):
         return call(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return nanquantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -4035,7 +4035,7 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
 
 def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
     """nanquantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nanquantile_default_out, input, q, out):
+    if state.active_modes and intercepts(nanquantile_default_out, input, q, out):
         return call(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(q, Tensor) and isinstance(out, Tensor)):
@@ -4055,7 +4055,7 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
 
 def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.interceptors and intercepts(nanquantile_scalar, input):
+    if state.active_modes and intercepts(nanquantile_scalar, input):
         return call(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if out is not None:
         return nanquantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -4098,7 +4098,7 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
 
 def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
     """nanquantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nanquantile_scalar_out, input, out):
+    if state.active_modes and intercepts(nanquantile_scalar_out, input, out):
         return call(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -4120,7 +4120,7 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor"""
-    if state.interceptors and intercepts(cov, input, fweights, aweights):
+    if state.active_modes and intercepts(cov, input, fweights, aweights):
         return call(cov, input, correction=correction, fweights=fweights, aweights=aweights)
     try:
         if not (
@@ -4138,7 +4138,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 
 def corrcoef(input):
     """corrcoef(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(corrcoef, input):
+    if state.active_modes and intercepts(corrcoef, input):
         return call(corrcoef, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(corrcoef, input)
@@ -4147,7 +4147,7 @@ def corrcoef(input):
 
 def count_nonzero_dim_IntList(input, dim, *more_dim):
     """count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"""
-    if state.interceptors and intercepts(count_nonzero_dim_IntList, input):
+    if state.active_modes and intercepts(count_nonzero_dim_IntList, input):
         return call(count_nonzero_dim_IntList, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -4163,7 +4163,7 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
 
 def count_nonzero_default(input, dim=None):
     """count_nonzero(Tensor self, int? dim=None) -> Tensor"""
-    if state.interceptors and intercepts(count_nonzero_default, input):
+    if state.active_modes and intercepts(count_nonzero_default, input):
         return call(count_nonzero_default, input, dim)
     try:
         if not isinstance(input, Tensor):
@@ -4194,7 +4194,7 @@ def count_nonzero(input, dim=None, *more_dim, axis=None):
 
 def std_mean_default(input, unbiased=True):
     """std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(std_mean_default, input):
+    if state.active_modes and intercepts(std_mean_default, input):
         return call(std_mean_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
@@ -4208,7 +4208,7 @@ def std_mean_default(input, unbiased=True):
 
 def std_mean_dim(input, dim, unbiased=True, keepdim=False):
     """std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(std_mean_dim, input):
+    if state.active_modes and intercepts(std_mean_dim, input):
         return call(std_mean_dim, input, dim, unbiased, keepdim)
     try:
         if not isinstance(input, Tensor):
@@ -4228,7 +4228,7 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
 
 def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(std_mean_correction, input):
+    if state.active_modes and intercepts(std_mean_correction, input):
         return call(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     try:
         if type(dim) is int:
@@ -4282,7 +4282,7 @@ def std_mean(*args, **kwargs):
 
 def var_mean_default(input, unbiased=True):
     """var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(var_mean_default, input):
+    if state.active_modes and intercepts(var_mean_default, input):
         return call(var_mean_default, input, unbiased)
     try:
         if not isinstance(input, Tensor):
@@ -4296,7 +4296,7 @@ def var_mean_default(input, unbiased=True):
 
 def var_mean_dim(input, dim, unbiased=True, keepdim=False):
     """var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(var_mean_dim, input):
+    if state.active_modes and intercepts(var_mean_dim, input):
         return call(var_mean_dim, input, dim, unbiased, keepdim)
     try:
         if not isinstance(input, Tensor):
@@ -4316,7 +4316,7 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
 
 def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(var_mean_correction, input):
+    if state.active_modes and intercepts(var_mean_correction, input):
         return call(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     try:
         if type(dim) is int:
@@ -4372,7 +4372,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(nanmean, input):
+    if state.active_modes and intercepts(nanmean, input):
         return call(nanmean, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
@@ -4394,7 +4394,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
 
 def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
     """nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nanmean_out, input, out):
+    if state.active_modes and intercepts(nanmean_out, input, out):
         return call(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -4420,7 +4420,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(nansum, input):
+    if state.active_modes and intercepts(nansum, input):
         return call(nansum, input, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return nansum_out(input, dim, keepdim, dtype=dtype, out=out)
@@ -4450,7 +4450,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
 
 def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     """nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(nansum_out, input, out):
+    if state.active_modes and intercepts(nansum_out, input, out):
         return call(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is int:
@@ -4474,7 +4474,7 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
 
 def msort(input, *, out=None):
     """msort(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(msort, input):
+    if state.active_modes and intercepts(msort, input):
         return call(msort, input, out=out)
     if out is not None:
         return msort_out(input, out=out)
@@ -4485,7 +4485,7 @@ def msort(input, *, out=None):
 
 def msort_out(input, *, out):
     """msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(msort_out, input, out):
+    if state.active_modes and intercepts(msort_out, input, out):
         return call(msort_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(msort_out, input, out=out)
@@ -4498,7 +4498,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
     """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(diff, input, prepend, append):
+    if state.active_modes and intercepts(diff, input, prepend, append):
         return call(diff, input, n, dim, prepend, append, out=out)
     if out is not None:
         return diff_out(input, n, dim, prepend, append, out=out)
@@ -4520,7 +4520,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
 
 def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
     """diff.out(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(diff_out, input, prepend, append, out):
+    if state.active_modes and intercepts(diff_out, input, prepend, append, out):
         return call(diff_out, input, n, dim, prepend, append, out=out)
     try:
         if not (
@@ -4542,7 +4542,7 @@ def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
 
 def trapezoid_dx(y, *, dx=1, dim=-1):
     """trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if state.interceptors and intercepts(trapezoid_dx, y):
+    if state.active_modes and intercepts(trapezoid_dx, y):
         return call(trapezoid_dx, y, dx=dx, dim=dim)
     try:
         if not isinstance(y, Tensor):
@@ -4558,7 +4558,7 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
 
 def trapezoid_x(y, x, *, dim=-1):
     """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
-    if state.interceptors and intercepts(trapezoid_x, y, x):
+    if state.active_modes and intercepts(trapezoid_x, y, x):
         return call(trapezoid_x, y, x, dim=dim)
     try:
         if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
@@ -4585,7 +4585,7 @@ def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
 
 def cumulative_trapezoid_x(y, x, *, dim=-1):
     """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
-    if state.interceptors and intercepts(cumulative_trapezoid_x, y, x):
+    if state.active_modes and intercepts(cumulative_trapezoid_x, y, x):
         return call(cumulative_trapezoid_x, y, x, dim=dim)
     try:
         if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
@@ -4599,7 +4599,7 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
 
 def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
     """cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if state.interceptors and intercepts(cumulative_trapezoid_dx, y):
+    if state.active_modes and intercepts(cumulative_trapezoid_dx, y):
         return call(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
     try:
         if not isinstance(y, Tensor):
@@ -4628,7 +4628,7 @@ def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
 
 def trapz_x(y, x, *, dim=-1):
     """trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
-    if state.interceptors and intercepts(trapz_x, y, x):
+    if state.active_modes and intercepts(trapz_x, y, x):
         return call(trapz_x, y, x, dim=dim)
     try:
         if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
@@ -4642,7 +4642,7 @@ def trapz_x(y, x, *, dim=-1):
 
 def trapz_dx(y, *, dx=1.0, dim=-1):
     """trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor"""
-    if state.interceptors and intercepts(trapz_dx, y):
+    if state.active_modes and intercepts(trapz_dx, y):
         return call(trapz_dx, y, dx=dx, dim=dim)
     try:
         if not isinstance(y, Tensor):
@@ -4671,7 +4671,7 @@ def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
 
 def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
     """gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_scalarint, input):
+    if state.active_modes and intercepts(gradient_scalarint, input):
         return call(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4689,7 +4689,7 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
 
 def gradient_scalararray(input, *, spacing, dim, edge_order=1):
     """gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_scalararray, input):
+    if state.active_modes and intercepts(gradient_scalararray, input):
         return call(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4707,7 +4707,7 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
 
 def gradient_array(input, *, dim, edge_order=1):
     """gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_array, input):
+    if state.active_modes and intercepts(gradient_array, input):
         return call(gradient_array, input, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4723,7 +4723,7 @@ def gradient_array(input, *, dim, edge_order=1):
 
 def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
     """gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_scalarrayint, input):
+    if state.active_modes and intercepts(gradient_scalarrayint, input):
         return call(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4739,7 +4739,7 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
 
 def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
     """gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_scalarrayarray, input):
+    if state.active_modes and intercepts(gradient_scalarrayarray, input):
         return call(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4755,7 +4755,7 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
 
 def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
     """gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_tensorarrayint, input, spacing):
+    if state.active_modes and intercepts(gradient_tensorarrayint, input, spacing):
         return call(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4773,7 +4773,7 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
 
 def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
     """gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
-    if state.interceptors and intercepts(gradient_tensorarray, input, spacing):
+    if state.active_modes and intercepts(gradient_tensorarray, input, spacing):
         return call(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     try:
         if not isinstance(input, Tensor):
@@ -4837,7 +4837,7 @@ def gradient(*args, **kwargs):
 
 def sum_to_size(input, size, *more_size):
     """sum_to_size(Tensor self, SymInt[] size) -> Tensor"""
-    if state.interceptors and intercepts(sum_to_size, input):
+    if state.active_modes and intercepts(sum_to_size, input):
         return call(sum_to_size, input, size, *more_size)
     try:
         if not isinstance(input, Tensor):

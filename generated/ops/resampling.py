@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The resampling ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -67,7 +67,7 @@ __upsample_lanczos2d_aa_backward_kernels = kernel_table("_upsample_lanczos2d_aa_
 
 def affine_grid_generator(theta, size, align_corners):
     """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
-    if state.interceptors and intercepts(affine_grid_generator, theta):
+    if state.active_modes and intercepts(affine_grid_generator, theta):
         return call(affine_grid_generator, theta, size, align_corners)
     try:
         if not isinstance(theta, Tensor):
@@ -80,7 +80,7 @@ def affine_grid_generator(theta, size, align_corners):
         if (
             (edge := theta._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(theta))
+            and not (state.active_modes and looks_inside(theta))
         ):
             if (edge := edge or edge_of(theta)) is not None:
                 node = nodes.AffineGridGeneratorBackward0()
@@ -99,7 +99,7 @@ def affine_grid_generator(theta, size, align_corners):
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
-    if state.interceptors and intercepts(grid_sampler, input, grid):
+    if state.active_modes and intercepts(grid_sampler, input, grid):
         return call(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
         if not (isinstance(input, Tensor) and isinstance(grid, Tensor)):
@@ -117,7 +117,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
-    if state.interceptors and intercepts(grid_sampler_2d, input, grid):
+    if state.active_modes and intercepts(grid_sampler_2d, input, grid):
         return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
         if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
@@ -152,7 +152,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(grid_sampler_2d_backward, grad_output, input, grid):
+    if state.active_modes and intercepts(grid_sampler_2d_backward, grad_output, input, grid):
         return call(
             grid_sampler_2d_backward,
             grad_output,
@@ -212,7 +212,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
-    if state.interceptors and intercepts(grid_sampler_3d, input, grid):
+    if state.active_modes and intercepts(grid_sampler_3d, input, grid):
         return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
         if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
@@ -247,7 +247,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(grid_sampler_3d_backward, grad_output, input, grid):
+    if state.active_modes and intercepts(grid_sampler_3d_backward, grad_output, input, grid):
         return call(
             grid_sampler_3d_backward,
             grad_output,
@@ -307,7 +307,7 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
 
 def upsample_nearest1d(input, output_size, scales=None, *, out=None):
     """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_nearest1d, input):
+    if state.active_modes and intercepts(upsample_nearest1d, input):
         return call(upsample_nearest1d, input, output_size, scales, out=out)
     if out is not None:
         return upsample_nearest1d_out(input, output_size, scales, out=out)
@@ -335,7 +335,7 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
 
 def upsample_nearest1d_out(input, output_size, scales=None, *, out):
     """upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_nearest1d_out, input, out):
+    if state.active_modes and intercepts(upsample_nearest1d_out, input, out):
         return call(upsample_nearest1d_out, input, output_size, scales, out=out)
     try:
         if type(output_size) is int:
@@ -359,7 +359,7 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
 
 def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
     """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_nearest1d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_nearest1d_backward, grad_output):
         return call(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
     if out is not None:
         return upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales, out=out)
@@ -395,7 +395,7 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
 
 def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
     """upsample_nearest1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_nearest1d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(upsample_nearest1d_backward_out, grad_output, out):
         return call(upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
     try:
         if type(output_size) is int:
@@ -426,7 +426,7 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
 
 def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
     """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_nearest2d, input):
+    if state.active_modes and intercepts(upsample_nearest2d, input):
         return call(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_nearest2d_out(input, output_size, scales_h, scales_w, out=out)
@@ -457,7 +457,7 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
 
 def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
     """upsample_nearest2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_nearest2d_out, input, out):
+    if state.active_modes and intercepts(upsample_nearest2d_out, input, out):
         return call(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -484,7 +484,7 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
 
 def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
     """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_nearest2d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_nearest2d_backward, grad_output):
         return call(upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
@@ -525,7 +525,7 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
 
 def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
     """upsample_nearest2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_nearest2d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(upsample_nearest2d_backward_out, grad_output, out):
         return call(upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -560,7 +560,7 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
 
 def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
     """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_nearest3d, input):
+    if state.active_modes and intercepts(upsample_nearest3d, input):
         return call(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_nearest3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
@@ -596,7 +596,7 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
 
 def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
     """upsample_nearest3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_nearest3d_out, input, out):
+    if state.active_modes and intercepts(upsample_nearest3d_out, input, out):
         return call(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -629,7 +629,7 @@ def upsample_nearest3d_backward(
     grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out=None
 ):
     """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_nearest3d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_nearest3d_backward, grad_output):
         return call(
             upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
@@ -687,7 +687,7 @@ def upsample_nearest3d_backward_out(
     grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out
 ):
     """upsample_nearest3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_nearest3d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(upsample_nearest3d_backward_out, grad_output, out):
         return call(
             upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
@@ -734,7 +734,7 @@ def upsample_nearest3d_backward_out(
 
 def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
     """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_nearest_exact1d, input):
+    if state.active_modes and intercepts(_upsample_nearest_exact1d, input):
         return call(_upsample_nearest_exact1d, input, output_size, scales, out=out)
     if out is not None:
         return _upsample_nearest_exact1d_out(input, output_size, scales, out=out)
@@ -762,7 +762,7 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
 
 def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
     """_upsample_nearest_exact1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_nearest_exact1d_out, input, out):
+    if state.active_modes and intercepts(_upsample_nearest_exact1d_out, input, out):
         return call(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
     try:
         if type(output_size) is int:
@@ -786,7 +786,7 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
 
 def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
     """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_nearest_exact1d_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_nearest_exact1d_backward, grad_output):
         return call(_upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
     if out is not None:
         return _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales, out=out)
@@ -822,7 +822,7 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
 
 def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
     """_upsample_nearest_exact1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_nearest_exact1d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(_upsample_nearest_exact1d_backward_out, grad_output, out):
         return call(_upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out)
     try:
         if type(output_size) is int:
@@ -855,7 +855,7 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
 
 def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_nearest_exact2d, input):
+    if state.active_modes and intercepts(_upsample_nearest_exact2d, input):
         return call(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_nearest_exact2d_out(input, output_size, scales_h, scales_w, out=out)
@@ -888,7 +888,7 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
 
 def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
     """_upsample_nearest_exact2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_nearest_exact2d_out, input, out):
+    if state.active_modes and intercepts(_upsample_nearest_exact2d_out, input, out):
         return call(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -917,7 +917,7 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
 
 def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_nearest_exact2d_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_nearest_exact2d_backward, grad_output):
         return call(
             _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
@@ -960,7 +960,7 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
 
 def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
     """_upsample_nearest_exact2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_nearest_exact2d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(_upsample_nearest_exact2d_backward_out, grad_output, out):
         return call(
             _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
@@ -1004,7 +1004,7 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
 
 def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_nearest_exact3d, input):
+    if state.active_modes and intercepts(_upsample_nearest_exact3d, input):
         return call(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_nearest_exact3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
@@ -1043,7 +1043,7 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
 
 def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
     """_upsample_nearest_exact3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_nearest_exact3d_out, input, out):
+    if state.active_modes and intercepts(_upsample_nearest_exact3d_out, input, out):
         return call(_upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -1076,7 +1076,7 @@ def _upsample_nearest_exact3d_backward(
     grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_nearest_exact3d_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_nearest_exact3d_backward, grad_output):
         return call(
             _upsample_nearest_exact3d_backward,
             grad_output,
@@ -1141,7 +1141,7 @@ def _upsample_nearest_exact3d_backward_out(
     grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out
 ):
     """_upsample_nearest_exact3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_nearest_exact3d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(_upsample_nearest_exact3d_backward_out, grad_output, out):
         return call(
             _upsample_nearest_exact3d_backward_out,
             grad_output,
@@ -1195,7 +1195,7 @@ def _upsample_nearest_exact3d_backward_out(
 
 def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=None):
     """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_linear1d, input):
+    if state.active_modes and intercepts(upsample_linear1d, input):
         return call(upsample_linear1d, input, output_size, align_corners, scales, out=out)
     if out is not None:
         return upsample_linear1d_out(input, output_size, align_corners, scales, out=out)
@@ -1228,7 +1228,7 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
 
 def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out):
     """upsample_linear1d.out(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_linear1d_out, input, out):
+    if state.active_modes and intercepts(upsample_linear1d_out, input, out):
         return call(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
     try:
         if type(output_size) is int:
@@ -1257,7 +1257,7 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
 
 def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales=None, *, out=None):
     """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_linear1d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_linear1d_backward, grad_output):
         return call(upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out)
     if out is not None:
         return upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales, out=out)
@@ -1298,7 +1298,7 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
 
 def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales=None, *, out):
     """upsample_linear1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_linear1d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(upsample_linear1d_backward_out, grad_output, out):
         return call(
             upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
         )
@@ -1335,7 +1335,7 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
 
 def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_bilinear2d, input):
+    if state.active_modes and intercepts(upsample_bilinear2d, input):
         return call(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_bilinear2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
@@ -1374,7 +1374,7 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
 
 def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
     """upsample_bilinear2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_bilinear2d_out, input, out):
+    if state.active_modes and intercepts(upsample_bilinear2d_out, input, out):
         return call(upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -1407,7 +1407,7 @@ def upsample_bilinear2d_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_bilinear2d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_bilinear2d_backward, grad_output):
         return call(
             upsample_bilinear2d_backward,
             grad_output,
@@ -1472,7 +1472,7 @@ def upsample_bilinear2d_backward_out(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
 ):
     """upsample_bilinear2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_bilinear2d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(upsample_bilinear2d_backward_out, grad_output, out):
         return call(
             upsample_bilinear2d_backward_out,
             grad_output,
@@ -1526,7 +1526,7 @@ def upsample_bilinear2d_backward_out(
 
 def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None):
     """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_trilinear3d, input):
+    if state.active_modes and intercepts(upsample_trilinear3d, input):
         return call(upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_trilinear3d_out(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
@@ -1570,7 +1570,7 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
 
 def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out):
     """upsample_trilinear3d.out(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_trilinear3d_out, input, out):
+    if state.active_modes and intercepts(upsample_trilinear3d_out, input, out):
         return call(upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -1607,7 +1607,7 @@ def upsample_trilinear3d_backward(
     grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None
 ):
     """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_trilinear3d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_trilinear3d_backward, grad_output):
         return call(
             upsample_trilinear3d_backward,
             grad_output,
@@ -1677,7 +1677,7 @@ def upsample_trilinear3d_backward_out(
     grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out
 ):
     """upsample_trilinear3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_trilinear3d_backward_out, grad_output, out):
+    if state.active_modes and intercepts(upsample_trilinear3d_backward_out, grad_output, out):
         return call(
             upsample_trilinear3d_backward_out,
             grad_output,
@@ -1735,7 +1735,7 @@ def upsample_trilinear3d_backward_out(
 
 def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_bicubic2d, input):
+    if state.active_modes and intercepts(upsample_bicubic2d, input):
         return call(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return upsample_bicubic2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
@@ -1772,7 +1772,7 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
 
 def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
     """upsample_bicubic2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(upsample_bicubic2d_out, input, out):
+    if state.active_modes and intercepts(upsample_bicubic2d_out, input, out):
         return call(upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -1803,7 +1803,7 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
 
 def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
     """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(upsample_bicubic2d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_bicubic2d_backward, grad_output):
         return call(
             upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
         )
@@ -1847,7 +1847,7 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
 
 def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_bilinear2d_aa, input):
+    if state.active_modes and intercepts(_upsample_bilinear2d_aa, input):
         return call(_upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
@@ -1886,7 +1886,7 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
 
 def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
     """_upsample_bilinear2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_bilinear2d_aa_out, input, out):
+    if state.active_modes and intercepts(_upsample_bilinear2d_aa_out, input, out):
         return call(_upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -1921,7 +1921,7 @@ def _upsample_bilinear2d_aa_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_bilinear2d_aa_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_bilinear2d_aa_backward, grad_output):
         return call(
             _upsample_bilinear2d_aa_backward,
             grad_output,
@@ -1986,7 +1986,7 @@ def _upsample_bilinear2d_aa_backward_out(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
 ):
     """_upsample_bilinear2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_bilinear2d_aa_backward_out, grad_output, out):
+    if state.active_modes and intercepts(_upsample_bilinear2d_aa_backward_out, grad_output, out):
         return call(
             _upsample_bilinear2d_aa_backward_out,
             grad_output,
@@ -2040,7 +2040,7 @@ def _upsample_bilinear2d_aa_backward_out(
 
 def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_bicubic2d_aa, input):
+    if state.active_modes and intercepts(_upsample_bicubic2d_aa, input):
         return call(_upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
@@ -2079,7 +2079,7 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
 
 def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
     """_upsample_bicubic2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_bicubic2d_aa_out, input, out):
+    if state.active_modes and intercepts(_upsample_bicubic2d_aa_out, input, out):
         return call(_upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -2112,7 +2112,7 @@ def _upsample_bicubic2d_aa_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_bicubic2d_aa_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_bicubic2d_aa_backward, grad_output):
         return call(
             _upsample_bicubic2d_aa_backward,
             grad_output,
@@ -2177,7 +2177,7 @@ def _upsample_bicubic2d_aa_backward_out(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
 ):
     """_upsample_bicubic2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_bicubic2d_aa_backward_out, grad_output, out):
+    if state.active_modes and intercepts(_upsample_bicubic2d_aa_backward_out, grad_output, out):
         return call(
             _upsample_bicubic2d_aa_backward_out,
             grad_output,
@@ -2231,7 +2231,7 @@ def _upsample_bicubic2d_aa_backward_out(
 
 def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_lanczos2d_aa, input):
+    if state.active_modes and intercepts(_upsample_lanczos2d_aa, input):
         return call(_upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
     if out is not None:
         return _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
@@ -2270,7 +2270,7 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
 
 def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
     """_upsample_lanczos2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_lanczos2d_aa_out, input, out):
+    if state.active_modes and intercepts(_upsample_lanczos2d_aa_out, input, out):
         return call(_upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
@@ -2303,7 +2303,7 @@ def _upsample_lanczos2d_aa_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.interceptors and intercepts(_upsample_lanczos2d_aa_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_lanczos2d_aa_backward, grad_output):
         return call(
             _upsample_lanczos2d_aa_backward,
             grad_output,
@@ -2368,7 +2368,7 @@ def _upsample_lanczos2d_aa_backward_out(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
 ):
     """_upsample_lanczos2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_upsample_lanczos2d_aa_backward_out, grad_output, out):
+    if state.active_modes and intercepts(_upsample_lanczos2d_aa_backward_out, grad_output, out):
         return call(
             _upsample_lanczos2d_aa_backward_out,
             grad_output,
@@ -2422,7 +2422,7 @@ def _upsample_lanczos2d_aa_backward_out(
 
 def pixel_shuffle(input, upscale_factor):
     """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
-    if state.interceptors and intercepts(pixel_shuffle, input):
+    if state.active_modes and intercepts(pixel_shuffle, input):
         return call(pixel_shuffle, input, upscale_factor)
     try:
         if not isinstance(input, Tensor):
@@ -2433,7 +2433,7 @@ def pixel_shuffle(input, upscale_factor):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.PixelShuffleBackward0()
@@ -2449,7 +2449,7 @@ def pixel_shuffle(input, upscale_factor):
 
 def pixel_unshuffle(input, downscale_factor):
     """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
-    if state.interceptors and intercepts(pixel_unshuffle, input):
+    if state.active_modes and intercepts(pixel_unshuffle, input):
         return call(pixel_unshuffle, input, downscale_factor)
     try:
         if not isinstance(input, Tensor):
@@ -2460,7 +2460,7 @@ def pixel_unshuffle(input, downscale_factor):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.PixelUnshuffleBackward0()
@@ -2476,7 +2476,7 @@ def pixel_unshuffle(input, downscale_factor):
 
 def channel_shuffle(input, groups):
     """channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
-    if state.interceptors and intercepts(channel_shuffle, input):
+    if state.active_modes and intercepts(channel_shuffle, input):
         return call(channel_shuffle, input, groups)
     try:
         if not isinstance(input, Tensor):
@@ -2487,7 +2487,7 @@ def channel_shuffle(input, groups):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.ChannelShuffleBackward0()
@@ -2504,7 +2504,7 @@ def channel_shuffle(input, groups):
 
 def native_channel_shuffle(input, groups):
     """native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
-    if state.interceptors and intercepts(native_channel_shuffle, input):
+    if state.active_modes and intercepts(native_channel_shuffle, input):
         return call(native_channel_shuffle, input, groups)
     try:
         if not isinstance(input, Tensor):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The sparse ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -80,7 +80,7 @@ def _sparse_coo_tensor_with_dims_and_tensors(
     requires_grad=False,
 ):
     """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"""
-    if state.interceptors and intercepts(_sparse_coo_tensor_with_dims_and_tensors, indices, values):
+    if state.active_modes and intercepts(_sparse_coo_tensor_with_dims_and_tensors, indices, values):
         return call(
             _sparse_coo_tensor_with_dims_and_tensors,
             sparse_dim,
@@ -159,7 +159,7 @@ def _sparse_coo_tensor_unsafe(
     indices, values, size, *, dtype=None, layout=None, device=None, pin_memory=False, is_coalesced=None
 ):
     """_sparse_coo_tensor_unsafe(Tensor indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor"""
-    if state.interceptors and intercepts(_sparse_coo_tensor_unsafe, indices, values):
+    if state.active_modes and intercepts(_sparse_coo_tensor_unsafe, indices, values):
         return call(
             _sparse_coo_tensor_unsafe,
             indices,
@@ -213,7 +213,7 @@ def sparse_coo_tensor_indices(
     indices, values, *, dtype=None, layout=None, device=None, pin_memory=False, is_coalesced=None
 ):
     """sparse_coo_tensor.indices(Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor"""
-    if state.interceptors and intercepts(sparse_coo_tensor_indices, indices, values):
+    if state.active_modes and intercepts(sparse_coo_tensor_indices, indices, values):
         return call(
             sparse_coo_tensor_indices,
             indices,
@@ -256,7 +256,7 @@ def sparse_coo_tensor_indices_size(
     indices, values, size, *, dtype=None, layout=None, device=None, pin_memory=False, is_coalesced=None
 ):
     """sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor"""
-    if state.interceptors and intercepts(sparse_coo_tensor_indices_size, indices, values):
+    if state.active_modes and intercepts(sparse_coo_tensor_indices_size, indices, values):
         return call(
             sparse_coo_tensor_indices_size,
             indices,
@@ -308,7 +308,7 @@ def sparse_coo_tensor_indices_size(
 
 def _to_sparse_sparse_dim(input, sparse_dim):
     """_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"""
-    if state.interceptors and intercepts(_to_sparse_sparse_dim, input):
+    if state.active_modes and intercepts(_to_sparse_sparse_dim, input):
         return call(_to_sparse_sparse_dim, input, sparse_dim)
     try:
         if type(sparse_dim) is not int:
@@ -328,7 +328,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
 
 def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     """_to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_sparse_default, input):
+    if state.active_modes and intercepts(_to_sparse_default, input):
         return call(_to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     try:
         if type(blocksize) is int:
@@ -363,7 +363,7 @@ def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=
 
 def to_sparse_sparse_dim(input, sparse_dim):
     """to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"""
-    if state.interceptors and intercepts(to_sparse_sparse_dim, input):
+    if state.active_modes and intercepts(to_sparse_sparse_dim, input):
         return call(to_sparse_sparse_dim, input, sparse_dim)
     try:
         if not isinstance(input, Tensor):
@@ -377,7 +377,7 @@ def to_sparse_sparse_dim(input, sparse_dim):
 
 def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     """to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(to_sparse_default, input):
+    if state.active_modes and intercepts(to_sparse_default, input):
         return call(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -406,7 +406,7 @@ def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=N
 
 def _to_dense(input, dtype=None, masked_grad=None):
     """_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_dense, input):
+    if state.active_modes and intercepts(_to_dense, input):
         return call(_to_dense, input, dtype, masked_grad)
     try:
         if dtype is not None and type(dtype) is not Dtype:
@@ -429,7 +429,7 @@ def _to_dense(input, dtype=None, masked_grad=None):
 
 def to_dense(input, dtype=None, *, masked_grad=None):
     """to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor"""
-    if state.interceptors and intercepts(to_dense, input):
+    if state.active_modes and intercepts(to_dense, input):
         return call(to_dense, input, dtype, masked_grad=masked_grad)
     try:
         if not isinstance(input, Tensor):
@@ -449,7 +449,7 @@ def to_dense(input, dtype=None, *, masked_grad=None):
 
 def _coalesce(input):
     """_coalesce(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(_coalesce, input):
+    if state.active_modes and intercepts(_coalesce, input):
         return call(_coalesce, input)
     try:
         input_array = input._mt_array
@@ -466,7 +466,7 @@ def _coalesce(input):
 
 def coalesce(input):
     """coalesce(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(coalesce, input):
+    if state.active_modes and intercepts(coalesce, input):
         return call(coalesce, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(coalesce, input)
@@ -475,7 +475,7 @@ def coalesce(input):
 
 def _indices(input):
     """_indices(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(_indices, input):
+    if state.active_modes and intercepts(_indices, input):
         return call(_indices, input)
     try:
         input_array = input._mt_array
@@ -486,7 +486,7 @@ def _indices(input):
 
 def _values(input):
     """_values(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(_values, input):
+    if state.active_modes and intercepts(_values, input):
         return call(_values, input)
     try:
         input_array = input._mt_array
@@ -504,7 +504,7 @@ def _values(input):
 
 def _nnz(input):
     """_nnz(Tensor self) -> int"""
-    if state.interceptors and intercepts(_nnz, input):
+    if state.active_modes and intercepts(_nnz, input):
         return call(_nnz, input)
     try:
         input_array = input._mt_array
@@ -515,7 +515,7 @@ def _nnz(input):
 
 def indices(input):
     """indices(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(indices, input):
+    if state.active_modes and intercepts(indices, input):
         return call(indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(indices, input)
@@ -524,7 +524,7 @@ def indices(input):
 
 def values(input):
     """values(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(values, input):
+    if state.active_modes and intercepts(values, input):
         return call(values, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(values, input)
@@ -533,7 +533,7 @@ def values(input):
 
 def is_coalesced(input):
     """is_coalesced(Tensor self) -> bool"""
-    if state.interceptors and intercepts(is_coalesced, input):
+    if state.active_modes and intercepts(is_coalesced, input):
         return call(is_coalesced, input)
     try:
         input_array = input._mt_array
@@ -544,7 +544,7 @@ def is_coalesced(input):
 
 def sparse_dim(input):
     """sparse_dim(Tensor self) -> int"""
-    if state.interceptors and intercepts(sparse_dim, input):
+    if state.active_modes and intercepts(sparse_dim, input):
         return call(sparse_dim, input)
     try:
         input_array = input._mt_array
@@ -555,7 +555,7 @@ def sparse_dim(input):
 
 def dense_dim(input):
     """dense_dim(Tensor self) -> int"""
-    if state.interceptors and intercepts(dense_dim, input):
+    if state.active_modes and intercepts(dense_dim, input):
         return call(dense_dim, input)
     try:
         input_array = input._mt_array
@@ -566,7 +566,7 @@ def dense_dim(input):
 
 def _sparse_mm_default(sparse, dense):
     """_sparse_mm(Tensor sparse, Tensor dense) -> Tensor"""
-    if state.interceptors and intercepts(_sparse_mm_default, sparse, dense):
+    if state.active_modes and intercepts(_sparse_mm_default, sparse, dense):
         return call(_sparse_mm_default, sparse, dense)
     if not (isinstance(sparse, Tensor) and isinstance(dense, Tensor)):
         return raise_bad_argument(_sparse_mm_default, sparse, dense)
@@ -575,7 +575,7 @@ def _sparse_mm_default(sparse, dense):
 
 def _sparse_mm_reduce(sparse, dense, reduce):
     """_sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor"""
-    if state.interceptors and intercepts(_sparse_mm_reduce, sparse, dense):
+    if state.active_modes and intercepts(_sparse_mm_reduce, sparse, dense):
         return call(_sparse_mm_reduce, sparse, dense, reduce)
     try:
         if not (isinstance(sparse, Tensor) and isinstance(dense, Tensor)):
@@ -600,7 +600,7 @@ def _sparse_mm(sparse, dense, reduce=...):
 
 def _sparse_mm_reduce_impl(input, other, reduce):
     """_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(_sparse_mm_reduce_impl, input, other):
+    if state.active_modes and intercepts(_sparse_mm_reduce_impl, input, other):
         return call(_sparse_mm_reduce_impl, input, other, reduce)
     try:
         if type(reduce) is not str:
@@ -633,7 +633,7 @@ def _sparse_mm_reduce_impl(input, other, reduce):
 
 def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, output_mask):
     """_sparse_mm_reduce_impl_backward(Tensor self, Tensor grad_out, Tensor weight, str reduce, Tensor arg_out, bool[2] output_mask) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(_sparse_mm_reduce_impl_backward, input, grad_out, weight, arg_out):
+    if state.active_modes and intercepts(_sparse_mm_reduce_impl_backward, input, grad_out, weight, arg_out):
         return call(_sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
     try:
         if type(reduce) is not str:
@@ -668,7 +668,7 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
 
 def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(_sparse_addmm, input, mat1, mat2):
+    if state.active_modes and intercepts(_sparse_addmm, input, mat1, mat2):
         return call(_sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
         if not (isinstance(input, Tensor) and isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
@@ -684,7 +684,7 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 def sparse_mask(input, mask):
     """sparse_mask(Tensor self, Tensor mask) -> Tensor"""
-    if state.interceptors and intercepts(sparse_mask, input, mask):
+    if state.active_modes and intercepts(sparse_mask, input, mask):
         return call(sparse_mask, input, mask)
     try:
         input_array = input._mt_array
@@ -714,7 +714,7 @@ def sparse_compressed_tensor_comp_plain_value_size(
     requires_grad=False,
 ):
     """sparse_compressed_tensor.comp_plain_value_size(Tensor compressed_indices, Tensor plain_indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         sparse_compressed_tensor_comp_plain_value_size, compressed_indices, plain_indices, values
     ):
         return call(
@@ -778,7 +778,7 @@ def sparse_compressed_tensor_comp_plain_value(
     compressed_indices, plain_indices, values, *, dtype=None, layout=None, device=None, pin_memory=False
 ):
     """sparse_compressed_tensor.comp_plain_value(Tensor compressed_indices, Tensor plain_indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         sparse_compressed_tensor_comp_plain_value, compressed_indices, plain_indices, values
     ):
         return call(
@@ -821,7 +821,7 @@ def sparse_compressed_tensor_comp_plain_value(
 
 def _to_sparse_csr(input, dense_dim=None):
     """_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_sparse_csr, input):
+    if state.active_modes and intercepts(_to_sparse_csr, input):
         return call(_to_sparse_csr, input, dense_dim)
     try:
         if dense_dim is not None and type(dense_dim) is not int:
@@ -841,7 +841,7 @@ def _to_sparse_csr(input, dense_dim=None):
 
 def to_sparse_csr(input, dense_dim=None):
     """to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(to_sparse_csr, input):
+    if state.active_modes and intercepts(to_sparse_csr, input):
         return call(to_sparse_csr, input, dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -855,7 +855,7 @@ def to_sparse_csr(input, dense_dim=None):
 
 def _to_sparse_csc(input, dense_dim=None):
     """_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_sparse_csc, input):
+    if state.active_modes and intercepts(_to_sparse_csc, input):
         return call(_to_sparse_csc, input, dense_dim)
     try:
         if dense_dim is not None and type(dense_dim) is not int:
@@ -875,7 +875,7 @@ def _to_sparse_csc(input, dense_dim=None):
 
 def to_sparse_csc(input, dense_dim=None):
     """to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(to_sparse_csc, input):
+    if state.active_modes and intercepts(to_sparse_csc, input):
         return call(to_sparse_csc, input, dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -889,7 +889,7 @@ def to_sparse_csc(input, dense_dim=None):
 
 def _to_sparse_bsr(input, blocksize, dense_dim=None):
     """_to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_sparse_bsr, input):
+    if state.active_modes and intercepts(_to_sparse_bsr, input):
         return call(_to_sparse_bsr, input, blocksize, dense_dim)
     try:
         if type(blocksize) is int:
@@ -913,7 +913,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
 
 def to_sparse_bsr(input, blocksize, dense_dim=None):
     """to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(to_sparse_bsr, input):
+    if state.active_modes and intercepts(to_sparse_bsr, input):
         return call(to_sparse_bsr, input, blocksize, dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -931,7 +931,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
 
 def _to_sparse_bsc(input, blocksize, dense_dim=None):
     """_to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(_to_sparse_bsc, input):
+    if state.active_modes and intercepts(_to_sparse_bsc, input):
         return call(_to_sparse_bsc, input, blocksize, dense_dim)
     try:
         if type(blocksize) is int:
@@ -955,7 +955,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
 
 def to_sparse_bsc(input, blocksize, dense_dim=None):
     """to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
-    if state.interceptors and intercepts(to_sparse_bsc, input):
+    if state.active_modes and intercepts(to_sparse_bsc, input):
         return call(to_sparse_bsc, input, blocksize, dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -973,7 +973,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
 
 def crow_indices(input):
     """crow_indices(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(crow_indices, input):
+    if state.active_modes and intercepts(crow_indices, input):
         return call(crow_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(crow_indices, input)
@@ -982,7 +982,7 @@ def crow_indices(input):
 
 def col_indices(input):
     """col_indices(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(col_indices, input):
+    if state.active_modes and intercepts(col_indices, input):
         return call(col_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(col_indices, input)
@@ -991,7 +991,7 @@ def col_indices(input):
 
 def ccol_indices(input):
     """ccol_indices(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(ccol_indices, input):
+    if state.active_modes and intercepts(ccol_indices, input):
         return call(ccol_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(ccol_indices, input)
@@ -1000,7 +1000,7 @@ def ccol_indices(input):
 
 def row_indices(input):
     """row_indices(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(row_indices, input):
+    if state.active_modes and intercepts(row_indices, input):
         return call(row_indices, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(row_indices, input)
@@ -1009,7 +1009,7 @@ def row_indices(input):
 
 def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(sparse_sampled_addmm, input, mat1, mat2):
+    if state.active_modes and intercepts(sparse_sampled_addmm, input, mat1, mat2):
         return call(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     if out is not None:
         return sparse_sampled_addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
@@ -1048,7 +1048,7 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
 
 def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     """sparse_sampled_addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sparse_sampled_addmm_out, input, mat1, mat2, out):
+    if state.active_modes and intercepts(sparse_sampled_addmm_out, input, mat1, mat2, out):
         return call(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
@@ -1084,7 +1084,7 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(_sparse_softmax, input):
+    if state.active_modes and intercepts(_sparse_softmax, input):
         return call(_sparse_softmax, input, dim, dtype)
     try:
         if not isinstance(input, Tensor):
@@ -1104,7 +1104,7 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(_sparse_log_softmax, input):
+    if state.active_modes and intercepts(_sparse_log_softmax, input):
         return call(_sparse_log_softmax, input, dim, dtype)
     try:
         if not isinstance(input, Tensor):
@@ -1120,7 +1120,7 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
 
 def _spdiags(diagonals, offsets, shape, layout=None):
     """_spdiags(Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None) -> Tensor"""
-    if state.interceptors and intercepts(_spdiags, diagonals, offsets):
+    if state.active_modes and intercepts(_spdiags, diagonals, offsets):
         return call(_spdiags, diagonals, offsets, shape, layout)
     try:
         if not (isinstance(diagonals, Tensor) and isinstance(offsets, Tensor)):
@@ -1134,7 +1134,7 @@ def _spdiags(diagonals, offsets, shape, layout=None):
 
 def hspmm(mat1, mat2):
     """hspmm(Tensor mat1, Tensor mat2) -> Tensor"""
-    if state.interceptors and intercepts(hspmm, mat1, mat2):
+    if state.active_modes and intercepts(hspmm, mat1, mat2):
         return call(hspmm, mat1, mat2)
     if not (isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
         return raise_bad_argument(hspmm, mat1, mat2)
@@ -1143,7 +1143,7 @@ def hspmm(mat1, mat2):
 
 def smm(input, mat2):
     """smm(Tensor self, Tensor mat2) -> Tensor"""
-    if state.interceptors and intercepts(smm, input, mat2):
+    if state.active_modes and intercepts(smm, input, mat2):
         return call(smm, input, mat2)
     if not (isinstance(input, Tensor) and isinstance(mat2, Tensor)):
         return raise_bad_argument(smm, input, mat2)
@@ -1152,7 +1152,7 @@ def smm(input, mat2):
 
 def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     """sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(sspaddmm, input, mat1, mat2):
+    if state.active_modes and intercepts(sspaddmm, input, mat1, mat2):
         return call(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
         if not (isinstance(input, Tensor) and isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
@@ -1168,7 +1168,7 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
     """_convert_indices_from_coo_to_csr(Tensor self, int size, *, bool out_int32=False) -> Tensor"""
-    if state.interceptors and intercepts(_convert_indices_from_coo_to_csr, input):
+    if state.active_modes and intercepts(_convert_indices_from_coo_to_csr, input):
         return call(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
     if out is not None:
         return _convert_indices_from_coo_to_csr_out(input, size, out_int32=out_int32, out=out)
@@ -1186,7 +1186,7 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
 
 def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
     """_convert_indices_from_coo_to_csr.out(Tensor self, int size, *, bool out_int32=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_convert_indices_from_coo_to_csr_out, input, out):
+    if state.active_modes and intercepts(_convert_indices_from_coo_to_csr_out, input, out):
         return call(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1204,7 +1204,7 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
 
 def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
     """_convert_indices_from_csr_to_coo(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False) -> Tensor"""
-    if state.interceptors and intercepts(_convert_indices_from_csr_to_coo, crow_indices, col_indices):
+    if state.active_modes and intercepts(_convert_indices_from_csr_to_coo, crow_indices, col_indices):
         return call(
             _convert_indices_from_csr_to_coo,
             crow_indices,
@@ -1241,7 +1241,7 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
 
 def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32=False, transpose=False, out):
     """_convert_indices_from_csr_to_coo.out(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_convert_indices_from_csr_to_coo_out, crow_indices, col_indices, out):
+    if state.active_modes and intercepts(_convert_indices_from_csr_to_coo_out, crow_indices, col_indices, out):
         return call(
             _convert_indices_from_csr_to_coo_out,
             crow_indices,
@@ -1279,7 +1279,7 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
 
 def sparse_resize_(input, size, sparse_dim, dense_dim):
     """sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sparse_resize_, input):
+    if state.active_modes and intercepts(sparse_resize_, input):
         return call(sparse_resize_, input, size, sparse_dim, dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -1297,7 +1297,7 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
 
 def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
     """sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sparse_resize_and_clear_, input):
+    if state.active_modes and intercepts(sparse_resize_and_clear_, input):
         return call(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
     try:
         if not isinstance(input, Tensor):
@@ -1315,7 +1315,7 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
 
 def resize_as_sparse_(input, the_template):
     """resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)"""
-    if state.interceptors and intercepts(resize_as_sparse_, input, the_template):
+    if state.active_modes and intercepts(resize_as_sparse_, input, the_template):
         return call(resize_as_sparse_, input, the_template)
     if not (isinstance(input, Tensor) and isinstance(the_template, Tensor)):
         return raise_bad_argument(resize_as_sparse_, input, the_template)

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The special ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -120,7 +120,7 @@ _special_shifted_chebyshev_polynomial_w_n_scalar_kernels = kernel_table(
 
 def erf(input, *, out=None):
     """erf(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(erf, input):
+    if state.active_modes and intercepts(erf, input):
         return call(erf, input, out=out)
     if out is not None:
         return erf_out(input, out=out)
@@ -141,7 +141,7 @@ def erf(input, *, out=None):
 
 def erf_(input):
     """erf_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(erf_, input):
+    if state.active_modes and intercepts(erf_, input):
         return call(erf_, input)
     try:
         input_array = input._mt_array
@@ -164,7 +164,7 @@ def erf_(input):
 
 def erf_out(input, *, out):
     """erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(erf_out, input, out):
+    if state.active_modes and intercepts(erf_out, input, out):
         return call(erf_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -180,7 +180,7 @@ def erf_out(input, *, out):
 
 def erfc(input, *, out=None):
     """erfc(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(erfc, input):
+    if state.active_modes and intercepts(erfc, input):
         return call(erfc, input, out=out)
     if out is not None:
         return erfc_out(input, out=out)
@@ -201,7 +201,7 @@ def erfc(input, *, out=None):
 
 def erfc_(input):
     """erfc_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(erfc_, input):
+    if state.active_modes and intercepts(erfc_, input):
         return call(erfc_, input)
     try:
         input_array = input._mt_array
@@ -224,7 +224,7 @@ def erfc_(input):
 
 def erfc_out(input, *, out):
     """erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(erfc_out, input, out):
+    if state.active_modes and intercepts(erfc_out, input, out):
         return call(erfc_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -240,7 +240,7 @@ def erfc_out(input, *, out):
 
 def erfinv(input, *, out=None):
     """erfinv(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(erfinv, input):
+    if state.active_modes and intercepts(erfinv, input):
         return call(erfinv, input, out=out)
     if out is not None:
         return erfinv_out(input, out=out)
@@ -261,7 +261,7 @@ def erfinv(input, *, out=None):
 
 def erfinv_(input):
     """erfinv_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(erfinv_, input):
+    if state.active_modes and intercepts(erfinv_, input):
         return call(erfinv_, input)
     try:
         input_array = input._mt_array
@@ -284,7 +284,7 @@ def erfinv_(input):
 
 def erfinv_out(input, *, out):
     """erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(erfinv_out, input, out):
+    if state.active_modes and intercepts(erfinv_out, input, out):
         return call(erfinv_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -300,7 +300,7 @@ def erfinv_out(input, *, out):
 
 def lgamma(input, *, out=None):
     """lgamma(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(lgamma, input):
+    if state.active_modes and intercepts(lgamma, input):
         return call(lgamma, input, out=out)
     if out is not None:
         return lgamma_out(input, out=out)
@@ -321,7 +321,7 @@ def lgamma(input, *, out=None):
 
 def lgamma_(input):
     """lgamma_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lgamma_, input):
+    if state.active_modes and intercepts(lgamma_, input):
         return call(lgamma_, input)
     try:
         input_array = input._mt_array
@@ -344,7 +344,7 @@ def lgamma_(input):
 
 def lgamma_out(input, *, out):
     """lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(lgamma_out, input, out):
+    if state.active_modes and intercepts(lgamma_out, input, out):
         return call(lgamma_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -360,7 +360,7 @@ def lgamma_out(input, *, out):
 
 def digamma(input, *, out=None):
     """digamma(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(digamma, input):
+    if state.active_modes and intercepts(digamma, input):
         return call(digamma, input, out=out)
     if out is not None:
         return digamma_out(input, out=out)
@@ -381,7 +381,7 @@ def digamma(input, *, out=None):
 
 def digamma_(input):
     """digamma_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(digamma_, input):
+    if state.active_modes and intercepts(digamma_, input):
         return call(digamma_, input)
     try:
         input_array = input._mt_array
@@ -404,7 +404,7 @@ def digamma_(input):
 
 def digamma_out(input, *, out):
     """digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(digamma_out, input, out):
+    if state.active_modes and intercepts(digamma_out, input, out):
         return call(digamma_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -420,7 +420,7 @@ def digamma_out(input, *, out):
 
 def polygamma(n, input, *, out=None):
     """polygamma(int n, Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(polygamma, input):
+    if state.active_modes and intercepts(polygamma, input):
         return call(polygamma, n, input, out=out)
     if out is not None:
         return polygamma_out(n, input, out=out)
@@ -443,7 +443,7 @@ def polygamma(n, input, *, out=None):
 
 def polygamma_(input, n):
     """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
-    if state.interceptors and intercepts(polygamma_, input):
+    if state.active_modes and intercepts(polygamma_, input):
         return call(polygamma_, input, n)
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
@@ -469,7 +469,7 @@ def polygamma_(input, n):
 
 def polygamma_out(n, input, *, out):
     """polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(polygamma_out, input, out):
+    if state.active_modes and intercepts(polygamma_out, input, out):
         return call(polygamma_out, n, input, out=out)
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
@@ -487,7 +487,7 @@ def polygamma_out(n, input, *, out):
 
 def xlogy_Tensor(input, other, *, out=None):
     """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(xlogy_Tensor, input, other):
+    if state.active_modes and intercepts(xlogy_Tensor, input, other):
         return call(xlogy_Tensor, input, other, out=out)
     if out is not None:
         return xlogy_Tensor_out(input, other, out=out)
@@ -506,7 +506,7 @@ def xlogy_Tensor(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _xlogy_Tensor_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -531,7 +531,7 @@ def xlogy_Tensor(input, other, *, out=None):
 
 def xlogy__Tensor(input, other):
     """xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(xlogy__Tensor, input, other):
+    if state.active_modes and intercepts(xlogy__Tensor, input, other):
         return call(xlogy__Tensor, input, other)
     try:
         input_array = input._mt_array
@@ -559,7 +559,7 @@ def xlogy__Tensor(input, other):
 
 def xlogy_Tensor_out(input, other, *, out):
     """xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(xlogy_Tensor_out, input, other, out):
+    if state.active_modes and intercepts(xlogy_Tensor_out, input, other, out):
         return call(xlogy_Tensor_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -576,7 +576,7 @@ def xlogy_Tensor_out(input, other, *, out):
 
 def xlogy_Scalar_Self(input, other, *, out=None):
     """xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(xlogy_Scalar_Self, other):
+    if state.active_modes and intercepts(xlogy_Scalar_Self, other):
         return call(xlogy_Scalar_Self, input, other, out=out)
     if out is not None:
         return xlogy_Scalar_Self_out(input, other, out=out)
@@ -589,7 +589,7 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         if (
             (edge := other._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(other))
+            and not (state.active_modes and looks_inside(other))
         ):
             if (edge := edge or edge_of(other)) is not None:
                 node = nodes.XlogyBackward1()
@@ -606,7 +606,7 @@ def xlogy_Scalar_Self(input, other, *, out=None):
 
 def xlogy_Scalar_Self_out(input, other, *, out):
     """xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(xlogy_Scalar_Self_out, other, out):
+    if state.active_modes and intercepts(xlogy_Scalar_Self_out, other, out):
         return call(xlogy_Scalar_Self_out, input, other, out=out)
     try:
         if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -622,7 +622,7 @@ def xlogy_Scalar_Self_out(input, other, *, out):
 
 def xlogy_Scalar_Other(input, other, *, out=None):
     """xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(xlogy_Scalar_Other, input):
+    if state.active_modes and intercepts(xlogy_Scalar_Other, input):
         return call(xlogy_Scalar_Other, input, other, out=out)
     if out is not None:
         return xlogy_Scalar_Other_out(input, other, out=out)
@@ -635,7 +635,7 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.XlogyBackward2()
@@ -667,7 +667,7 @@ def xlogy(input, other, *, out=None):
 
 def xlogy__Scalar_Other(input, other):
     """xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(xlogy__Scalar_Other, input):
+    if state.active_modes and intercepts(xlogy__Scalar_Other, input):
         return call(xlogy__Scalar_Other, input, other)
     try:
         if not isinstance(input, Tensor):
@@ -693,7 +693,7 @@ def xlogy_(input, other):
 
 def xlogy_Scalar_Other_out(input, other, *, out):
     """xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(xlogy_Scalar_Other_out, input, out):
+    if state.active_modes and intercepts(xlogy_Scalar_Other_out, input, out):
         return call(xlogy_Scalar_Other_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -709,7 +709,7 @@ def xlogy_Scalar_Other_out(input, other, *, out):
 
 def i0(input, *, out=None):
     """i0(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(i0, input):
+    if state.active_modes and intercepts(i0, input):
         return call(i0, input, out=out)
     if out is not None:
         return i0_out(input, out=out)
@@ -730,7 +730,7 @@ def i0(input, *, out=None):
 
 def i0_(input):
     """i0_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(i0_, input):
+    if state.active_modes and intercepts(i0_, input):
         return call(i0_, input)
     try:
         input_array = input._mt_array
@@ -753,7 +753,7 @@ def i0_(input):
 
 def i0_out(input, *, out):
     """i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(i0_out, input, out):
+    if state.active_modes and intercepts(i0_out, input, out):
         return call(i0_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -769,7 +769,7 @@ def i0_out(input, *, out):
 
 def special_i0e(input, *, out=None):
     """special_i0e(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_i0e, input):
+    if state.active_modes and intercepts(special_i0e, input):
         return call(special_i0e, input, out=out)
     if out is not None:
         return special_i0e_out(input, out=out)
@@ -793,7 +793,7 @@ def special_i0e(input, *, out=None):
 
 def special_i0e_out(input, *, out):
     """special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_i0e_out, input, out):
+    if state.active_modes and intercepts(special_i0e_out, input, out):
         return call(special_i0e_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -809,7 +809,7 @@ def special_i0e_out(input, *, out):
 
 def special_i1(input, *, out=None):
     """special_i1(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_i1, input):
+    if state.active_modes and intercepts(special_i1, input):
         return call(special_i1, input, out=out)
     if out is not None:
         return special_i1_out(input, out=out)
@@ -833,7 +833,7 @@ def special_i1(input, *, out=None):
 
 def special_i1_out(input, *, out):
     """special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_i1_out, input, out):
+    if state.active_modes and intercepts(special_i1_out, input, out):
         return call(special_i1_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -849,7 +849,7 @@ def special_i1_out(input, *, out):
 
 def special_i1e(input, *, out=None):
     """special_i1e(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_i1e, input):
+    if state.active_modes and intercepts(special_i1e, input):
         return call(special_i1e, input, out=out)
     if out is not None:
         return special_i1e_out(input, out=out)
@@ -873,7 +873,7 @@ def special_i1e(input, *, out=None):
 
 def special_i1e_out(input, *, out):
     """special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_i1e_out, input, out):
+    if state.active_modes and intercepts(special_i1e_out, input, out):
         return call(special_i1e_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -889,7 +889,7 @@ def special_i1e_out(input, *, out):
 
 def special_entr(input, *, out=None):
     """special_entr(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_entr, input):
+    if state.active_modes and intercepts(special_entr, input):
         return call(special_entr, input, out=out)
     if out is not None:
         return special_entr_out(input, out=out)
@@ -910,7 +910,7 @@ def special_entr(input, *, out=None):
 
 def special_entr_out(input, *, out):
     """special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_entr_out, input, out):
+    if state.active_modes and intercepts(special_entr_out, input, out):
         return call(special_entr_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -926,7 +926,7 @@ def special_entr_out(input, *, out):
 
 def special_erfcx(input, *, out=None):
     """special_erfcx(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_erfcx, input):
+    if state.active_modes and intercepts(special_erfcx, input):
         return call(special_erfcx, input, out=out)
     if out is not None:
         return special_erfcx_out(input, out=out)
@@ -950,7 +950,7 @@ def special_erfcx(input, *, out=None):
 
 def special_erfcx_out(input, *, out):
     """special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_erfcx_out, input, out):
+    if state.active_modes and intercepts(special_erfcx_out, input, out):
         return call(special_erfcx_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -966,7 +966,7 @@ def special_erfcx_out(input, *, out):
 
 def special_ndtri(input, *, out=None):
     """special_ndtri(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_ndtri, input):
+    if state.active_modes and intercepts(special_ndtri, input):
         return call(special_ndtri, input, out=out)
     if out is not None:
         return special_ndtri_out(input, out=out)
@@ -989,7 +989,7 @@ def special_ndtri(input, *, out=None):
 
 def special_ndtri_out(input, *, out):
     """special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_ndtri_out, input, out):
+    if state.active_modes and intercepts(special_ndtri_out, input, out):
         return call(special_ndtri_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1005,7 +1005,7 @@ def special_ndtri_out(input, *, out):
 
 def special_log_ndtr(input, *, out=None):
     """special_log_ndtr(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_log_ndtr, input):
+    if state.active_modes and intercepts(special_log_ndtr, input):
         return call(special_log_ndtr, input, out=out)
     if out is not None:
         return special_log_ndtr_out(input, out=out)
@@ -1029,7 +1029,7 @@ def special_log_ndtr(input, *, out=None):
 
 def special_log_ndtr_out(input, *, out):
     """special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_log_ndtr_out, input, out):
+    if state.active_modes and intercepts(special_log_ndtr_out, input, out):
         return call(special_log_ndtr_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1045,7 +1045,7 @@ def special_log_ndtr_out(input, *, out):
 
 def special_ndtr(input, *, out=None):
     """special_ndtr(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_ndtr, input):
+    if state.active_modes and intercepts(special_ndtr, input):
         return call(special_ndtr, input, out=out)
     if out is not None:
         return special_ndtr_out(input, out=out)
@@ -1056,7 +1056,7 @@ def special_ndtr(input, *, out=None):
 
 def special_ndtr_out(input, *, out):
     """special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_ndtr_out, input, out):
+    if state.active_modes and intercepts(special_ndtr_out, input, out):
         return call(special_ndtr_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_ndtr_out, input, out=out)
@@ -1067,7 +1067,7 @@ def special_ndtr_out(input, *, out):
 
 def igamma(input, other, *, out=None):
     """igamma(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(igamma, input, other):
+    if state.active_modes and intercepts(igamma, input, other):
         return call(igamma, input, other, out=out)
     if out is not None:
         return igamma_out(input, other, out=out)
@@ -1086,7 +1086,7 @@ def igamma(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _igamma_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1111,7 +1111,7 @@ def igamma(input, other, *, out=None):
 
 def igamma_(input, other):
     """igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(igamma_, input, other):
+    if state.active_modes and intercepts(igamma_, input, other):
         return call(igamma_, input, other)
     try:
         input_array = input._mt_array
@@ -1139,7 +1139,7 @@ def igamma_(input, other):
 
 def igamma_out(input, other, *, out):
     """igamma.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(igamma_out, input, other, out):
+    if state.active_modes and intercepts(igamma_out, input, other, out):
         return call(igamma_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1156,7 +1156,7 @@ def igamma_out(input, other, *, out):
 
 def igammac(input, other, *, out=None):
     """igammac(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(igammac, input, other):
+    if state.active_modes and intercepts(igammac, input, other):
         return call(igammac, input, other, out=out)
     if out is not None:
         return igammac_out(input, other, out=out)
@@ -1175,7 +1175,7 @@ def igammac(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _igammac_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1200,7 +1200,7 @@ def igammac(input, other, *, out=None):
 
 def igammac_(input, other):
     """igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    if state.interceptors and intercepts(igammac_, input, other):
+    if state.active_modes and intercepts(igammac_, input, other):
         return call(igammac_, input, other)
     try:
         input_array = input._mt_array
@@ -1228,7 +1228,7 @@ def igammac_(input, other):
 
 def igammac_out(input, other, *, out):
     """igammac.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(igammac_out, input, other, out):
+    if state.active_modes and intercepts(igammac_out, input, other, out):
         return call(igammac_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1245,7 +1245,7 @@ def igammac_out(input, other, *, out):
 
 def special_gammainc(input, other, *, out=None):
     """special_gammainc(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(special_gammainc, input, other):
+    if state.active_modes and intercepts(special_gammainc, input, other):
         return call(special_gammainc, input, other, out=out)
     if out is not None:
         return special_gammainc_out(input, other, out=out)
@@ -1256,7 +1256,7 @@ def special_gammainc(input, other, *, out=None):
 
 def special_gammainc_out(input, other, *, out):
     """special_gammainc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_gammainc_out, input, other, out):
+    if state.active_modes and intercepts(special_gammainc_out, input, other, out):
         return call(special_gammainc_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_gammainc_out, input, other, out=out)
@@ -1267,7 +1267,7 @@ def special_gammainc_out(input, other, *, out):
 
 def special_gammaincc(input, other, *, out=None):
     """special_gammaincc(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(special_gammaincc, input, other):
+    if state.active_modes and intercepts(special_gammaincc, input, other):
         return call(special_gammaincc, input, other, out=out)
     if out is not None:
         return special_gammaincc_out(input, other, out=out)
@@ -1278,7 +1278,7 @@ def special_gammaincc(input, other, *, out=None):
 
 def special_gammaincc_out(input, other, *, out):
     """special_gammaincc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_gammaincc_out, input, other, out):
+    if state.active_modes and intercepts(special_gammaincc_out, input, other, out):
         return call(special_gammaincc_out, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_gammaincc_out, input, other, out=out)
@@ -1289,7 +1289,7 @@ def special_gammaincc_out(input, other, *, out):
 
 def special_airy_ai(x, *, out=None):
     """special_airy_ai(Tensor x) -> Tensor"""
-    if state.interceptors and intercepts(special_airy_ai, x):
+    if state.active_modes and intercepts(special_airy_ai, x):
         return call(special_airy_ai, x, out=out)
     if out is not None:
         return special_airy_ai_out(x, out=out)
@@ -1303,7 +1303,7 @@ def special_airy_ai(x, *, out=None):
 
 def special_airy_ai_out(x, *, out):
     """special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_airy_ai_out, x, out):
+    if state.active_modes and intercepts(special_airy_ai_out, x, out):
         return call(special_airy_ai_out, x, out=out)
     try:
         x_array = x._mt_array
@@ -1317,7 +1317,7 @@ def special_airy_ai_out(x, *, out):
 
 def special_bessel_j0(input, *, out=None):
     """special_bessel_j0(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_bessel_j0, input):
+    if state.active_modes and intercepts(special_bessel_j0, input):
         return call(special_bessel_j0, input, out=out)
     if out is not None:
         return special_bessel_j0_out(input, out=out)
@@ -1331,7 +1331,7 @@ def special_bessel_j0(input, *, out=None):
 
 def special_bessel_j0_out(input, *, out):
     """special_bessel_j0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_bessel_j0_out, input, out):
+    if state.active_modes and intercepts(special_bessel_j0_out, input, out):
         return call(special_bessel_j0_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1345,7 +1345,7 @@ def special_bessel_j0_out(input, *, out):
 
 def special_bessel_j1(input, *, out=None):
     """special_bessel_j1(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_bessel_j1, input):
+    if state.active_modes and intercepts(special_bessel_j1, input):
         return call(special_bessel_j1, input, out=out)
     if out is not None:
         return special_bessel_j1_out(input, out=out)
@@ -1359,7 +1359,7 @@ def special_bessel_j1(input, *, out=None):
 
 def special_bessel_j1_out(input, *, out):
     """special_bessel_j1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_bessel_j1_out, input, out):
+    if state.active_modes and intercepts(special_bessel_j1_out, input, out):
         return call(special_bessel_j1_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1373,7 +1373,7 @@ def special_bessel_j1_out(input, *, out):
 
 def special_bessel_y0(input, *, out=None):
     """special_bessel_y0(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_bessel_y0, input):
+    if state.active_modes and intercepts(special_bessel_y0, input):
         return call(special_bessel_y0, input, out=out)
     if out is not None:
         return special_bessel_y0_out(input, out=out)
@@ -1387,7 +1387,7 @@ def special_bessel_y0(input, *, out=None):
 
 def special_bessel_y0_out(input, *, out):
     """special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_bessel_y0_out, input, out):
+    if state.active_modes and intercepts(special_bessel_y0_out, input, out):
         return call(special_bessel_y0_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1401,7 +1401,7 @@ def special_bessel_y0_out(input, *, out):
 
 def special_bessel_y1(input, *, out=None):
     """special_bessel_y1(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_bessel_y1, input):
+    if state.active_modes and intercepts(special_bessel_y1, input):
         return call(special_bessel_y1, input, out=out)
     if out is not None:
         return special_bessel_y1_out(input, out=out)
@@ -1415,7 +1415,7 @@ def special_bessel_y1(input, *, out=None):
 
 def special_bessel_y1_out(input, *, out):
     """special_bessel_y1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_bessel_y1_out, input, out):
+    if state.active_modes and intercepts(special_bessel_y1_out, input, out):
         return call(special_bessel_y1_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1429,7 +1429,7 @@ def special_bessel_y1_out(input, *, out):
 
 def special_modified_bessel_i0(input, *, out=None):
     """special_modified_bessel_i0(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_modified_bessel_i0, input):
+    if state.active_modes and intercepts(special_modified_bessel_i0, input):
         return call(special_modified_bessel_i0, input, out=out)
     if out is not None:
         return special_modified_bessel_i0_out(input, out=out)
@@ -1443,7 +1443,7 @@ def special_modified_bessel_i0(input, *, out=None):
 
 def special_modified_bessel_i0_out(input, *, out):
     """special_modified_bessel_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_modified_bessel_i0_out, input, out):
+    if state.active_modes and intercepts(special_modified_bessel_i0_out, input, out):
         return call(special_modified_bessel_i0_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1457,7 +1457,7 @@ def special_modified_bessel_i0_out(input, *, out):
 
 def special_modified_bessel_i1(input, *, out=None):
     """special_modified_bessel_i1(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_modified_bessel_i1, input):
+    if state.active_modes and intercepts(special_modified_bessel_i1, input):
         return call(special_modified_bessel_i1, input, out=out)
     if out is not None:
         return special_modified_bessel_i1_out(input, out=out)
@@ -1471,7 +1471,7 @@ def special_modified_bessel_i1(input, *, out=None):
 
 def special_modified_bessel_i1_out(input, *, out):
     """special_modified_bessel_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_modified_bessel_i1_out, input, out):
+    if state.active_modes and intercepts(special_modified_bessel_i1_out, input, out):
         return call(special_modified_bessel_i1_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1485,7 +1485,7 @@ def special_modified_bessel_i1_out(input, *, out):
 
 def special_modified_bessel_k0(input, *, out=None):
     """special_modified_bessel_k0(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_modified_bessel_k0, input):
+    if state.active_modes and intercepts(special_modified_bessel_k0, input):
         return call(special_modified_bessel_k0, input, out=out)
     if out is not None:
         return special_modified_bessel_k0_out(input, out=out)
@@ -1499,7 +1499,7 @@ def special_modified_bessel_k0(input, *, out=None):
 
 def special_modified_bessel_k0_out(input, *, out):
     """special_modified_bessel_k0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_modified_bessel_k0_out, input, out):
+    if state.active_modes and intercepts(special_modified_bessel_k0_out, input, out):
         return call(special_modified_bessel_k0_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1513,7 +1513,7 @@ def special_modified_bessel_k0_out(input, *, out):
 
 def special_modified_bessel_k1(input, *, out=None):
     """special_modified_bessel_k1(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_modified_bessel_k1, input):
+    if state.active_modes and intercepts(special_modified_bessel_k1, input):
         return call(special_modified_bessel_k1, input, out=out)
     if out is not None:
         return special_modified_bessel_k1_out(input, out=out)
@@ -1527,7 +1527,7 @@ def special_modified_bessel_k1(input, *, out=None):
 
 def special_modified_bessel_k1_out(input, *, out):
     """special_modified_bessel_k1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_modified_bessel_k1_out, input, out):
+    if state.active_modes and intercepts(special_modified_bessel_k1_out, input, out):
         return call(special_modified_bessel_k1_out, input, out=out)
     try:
         input_array = input._mt_array
@@ -1541,7 +1541,7 @@ def special_modified_bessel_k1_out(input, *, out):
 
 def special_scaled_modified_bessel_k0(x, *, out=None):
     """special_scaled_modified_bessel_k0(Tensor x) -> Tensor"""
-    if state.interceptors and intercepts(special_scaled_modified_bessel_k0, x):
+    if state.active_modes and intercepts(special_scaled_modified_bessel_k0, x):
         return call(special_scaled_modified_bessel_k0, x, out=out)
     if out is not None:
         return special_scaled_modified_bessel_k0_out(x, out=out)
@@ -1555,7 +1555,7 @@ def special_scaled_modified_bessel_k0(x, *, out=None):
 
 def special_scaled_modified_bessel_k0_out(x, *, out):
     """special_scaled_modified_bessel_k0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_scaled_modified_bessel_k0_out, x, out):
+    if state.active_modes and intercepts(special_scaled_modified_bessel_k0_out, x, out):
         return call(special_scaled_modified_bessel_k0_out, x, out=out)
     try:
         x_array = x._mt_array
@@ -1569,7 +1569,7 @@ def special_scaled_modified_bessel_k0_out(x, *, out):
 
 def special_scaled_modified_bessel_k1(x, *, out=None):
     """special_scaled_modified_bessel_k1(Tensor x) -> Tensor"""
-    if state.interceptors and intercepts(special_scaled_modified_bessel_k1, x):
+    if state.active_modes and intercepts(special_scaled_modified_bessel_k1, x):
         return call(special_scaled_modified_bessel_k1, x, out=out)
     if out is not None:
         return special_scaled_modified_bessel_k1_out(x, out=out)
@@ -1583,7 +1583,7 @@ def special_scaled_modified_bessel_k1(x, *, out=None):
 
 def special_scaled_modified_bessel_k1_out(x, *, out):
     """special_scaled_modified_bessel_k1.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_scaled_modified_bessel_k1_out, x, out):
+    if state.active_modes and intercepts(special_scaled_modified_bessel_k1_out, x, out):
         return call(special_scaled_modified_bessel_k1_out, x, out=out)
     try:
         x_array = x._mt_array
@@ -1597,7 +1597,7 @@ def special_scaled_modified_bessel_k1_out(x, *, out):
 
 def special_spherical_bessel_j0(x, *, out=None):
     """special_spherical_bessel_j0(Tensor x) -> Tensor"""
-    if state.interceptors and intercepts(special_spherical_bessel_j0, x):
+    if state.active_modes and intercepts(special_spherical_bessel_j0, x):
         return call(special_spherical_bessel_j0, x, out=out)
     if out is not None:
         return special_spherical_bessel_j0_out(x, out=out)
@@ -1611,7 +1611,7 @@ def special_spherical_bessel_j0(x, *, out=None):
 
 def special_spherical_bessel_j0_out(x, *, out):
     """special_spherical_bessel_j0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_spherical_bessel_j0_out, x, out):
+    if state.active_modes and intercepts(special_spherical_bessel_j0_out, x, out):
         return call(special_spherical_bessel_j0_out, x, out=out)
     try:
         x_array = x._mt_array
@@ -1625,7 +1625,7 @@ def special_spherical_bessel_j0_out(x, *, out):
 
 def special_xlog1py_default(input, other, *, out=None):
     """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(special_xlog1py_default, input, other):
+    if state.active_modes and intercepts(special_xlog1py_default, input, other):
         return call(special_xlog1py_default, input, other, out=out)
     if out is not None:
         return special_xlog1py_default_out(input, other, out=out)
@@ -1644,7 +1644,7 @@ def special_xlog1py_default(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other), save(input))
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _special_xlog1py_default_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1669,7 +1669,7 @@ def special_xlog1py_default(input, other, *, out=None):
 
 def special_xlog1py_default_out(input, other, *, out):
     """special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_xlog1py_default_out, input, other, out):
+    if state.active_modes and intercepts(special_xlog1py_default_out, input, other, out):
         return call(special_xlog1py_default_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1686,7 +1686,7 @@ def special_xlog1py_default_out(input, other, *, out):
 
 def special_xlog1py_self_scalar(input, other, *, out=None):
     """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(special_xlog1py_self_scalar, other):
+    if state.active_modes and intercepts(special_xlog1py_self_scalar, other):
         return call(special_xlog1py_self_scalar, input, other, out=out)
     if out is not None:
         return special_xlog1py_self_scalar_out(input, other, out=out)
@@ -1699,7 +1699,7 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         if (
             (edge := other._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(other))
+            and not (state.active_modes and looks_inside(other))
         ):
             if (edge := edge or edge_of(other)) is not None:
                 node = nodes.SpecialXlog1PyBackward1()
@@ -1718,7 +1718,7 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
 
 def special_xlog1py_self_scalar_out(input, other, *, out):
     """special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_xlog1py_self_scalar_out, other, out):
+    if state.active_modes and intercepts(special_xlog1py_self_scalar_out, other, out):
         return call(special_xlog1py_self_scalar_out, input, other, out=out)
     try:
         if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -1734,7 +1734,7 @@ def special_xlog1py_self_scalar_out(input, other, *, out):
 
 def special_xlog1py_other_scalar(input, other, *, out=None):
     """special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(special_xlog1py_other_scalar, input):
+    if state.active_modes and intercepts(special_xlog1py_other_scalar, input):
         return call(special_xlog1py_other_scalar, input, other, out=out)
     if out is not None:
         return special_xlog1py_other_scalar_out(input, other, out=out)
@@ -1747,7 +1747,7 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SpecialXlog1PyBackward2()
@@ -1786,7 +1786,7 @@ def special_xlog1py(input, other, *, out=None):
 
 def special_xlog1py_other_scalar_out(input, other, *, out):
     """special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_xlog1py_other_scalar_out, input, out):
+    if state.active_modes and intercepts(special_xlog1py_other_scalar_out, input, out):
         return call(special_xlog1py_other_scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1802,7 +1802,7 @@ def special_xlog1py_other_scalar_out(input, other, *, out):
 
 def special_zeta_default(input, other, *, out=None):
     """special_zeta(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(special_zeta_default, input, other):
+    if state.active_modes and intercepts(special_zeta_default, input, other):
         return call(special_zeta_default, input, other, out=out)
     if out is not None:
         return special_zeta_default_out(input, other, out=out)
@@ -1821,7 +1821,7 @@ def special_zeta_default(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
-        if kind and kind is other._mt_kind and not state.interceptors:
+        if kind and kind is other._mt_kind and not state.active_modes:
             try:
                 array = _special_zeta_default_kernels.direct(input_array, other_array)
             except FAST_PATH_FAILED:
@@ -1846,7 +1846,7 @@ def special_zeta_default(input, other, *, out=None):
 
 def special_zeta_default_out(input, other, *, out):
     """special_zeta.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_zeta_default_out, input, other, out):
+    if state.active_modes and intercepts(special_zeta_default_out, input, other, out):
         return call(special_zeta_default_out, input, other, out=out)
     try:
         input_array = input._mt_array
@@ -1863,7 +1863,7 @@ def special_zeta_default_out(input, other, *, out):
 
 def special_zeta_self_scalar(input, other, *, out=None):
     """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(special_zeta_self_scalar, other):
+    if state.active_modes and intercepts(special_zeta_self_scalar, other):
         return call(special_zeta_self_scalar, input, other, out=out)
     if out is not None:
         return special_zeta_self_scalar_out(input, other, out=out)
@@ -1876,7 +1876,7 @@ def special_zeta_self_scalar(input, other, *, out=None):
         if (
             (edge := other._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(other))
+            and not (state.active_modes and looks_inside(other))
         ):
             if (edge := edge or edge_of(other)) is not None:
                 node = nodes.SpecialZetaBackward1()
@@ -1895,7 +1895,7 @@ def special_zeta_self_scalar(input, other, *, out=None):
 
 def special_zeta_self_scalar_out(input, other, *, out):
     """special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_zeta_self_scalar_out, other, out):
+    if state.active_modes and intercepts(special_zeta_self_scalar_out, other, out):
         return call(special_zeta_self_scalar_out, input, other, out=out)
     try:
         if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
@@ -1911,7 +1911,7 @@ def special_zeta_self_scalar_out(input, other, *, out):
 
 def special_zeta_other_scalar(input, other, *, out=None):
     """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.interceptors and intercepts(special_zeta_other_scalar, input):
+    if state.active_modes and intercepts(special_zeta_other_scalar, input):
         return call(special_zeta_other_scalar, input, other, out=out)
     if out is not None:
         return special_zeta_other_scalar_out(input, other, out=out)
@@ -1924,7 +1924,7 @@ def special_zeta_other_scalar(input, other, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SpecialZetaBackward2()
@@ -1961,7 +1961,7 @@ def special_zeta(input, other, *, out=None):
 
 def special_zeta_other_scalar_out(input, other, *, out):
     """special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_zeta_other_scalar_out, input, out):
+    if state.active_modes and intercepts(special_zeta_other_scalar_out, input, out):
         return call(special_zeta_other_scalar_out, input, other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1977,7 +1977,7 @@ def special_zeta_other_scalar_out(input, other, *, out):
 
 def special_chebyshev_polynomial_t_default(x, n, *, out=None):
     """special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_t_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_default, x, n):
         return call(special_chebyshev_polynomial_t_default, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_t_default_out(x, n, out=out)
@@ -1985,7 +1985,7 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2006,7 +2006,7 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
 
 def special_chebyshev_polynomial_t_default_out(x, n, *, out):
     """special_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_t_default_out, x, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_default_out, x, n, out):
         return call(special_chebyshev_polynomial_t_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2023,7 +2023,7 @@ def special_chebyshev_polynomial_t_default_out(x, n, *, out):
 
 def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_t_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_x_scalar, n):
         return call(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
@@ -2038,7 +2038,7 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
 
 def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_t_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2054,7 +2054,7 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_t_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_n_scalar, x):
         return call(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
@@ -2093,7 +2093,7 @@ def special_chebyshev_polynomial_t(x, n, *, out=None):
 
 def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_t_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2109,7 +2109,7 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_u_default(x, n, *, out=None):
     """special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_u_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_default, x, n):
         return call(special_chebyshev_polynomial_u_default, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_u_default_out(x, n, out=out)
@@ -2117,7 +2117,7 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2138,7 +2138,7 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
 
 def special_chebyshev_polynomial_u_default_out(x, n, *, out):
     """special_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_u_default_out, x, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_default_out, x, n, out):
         return call(special_chebyshev_polynomial_u_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2155,7 +2155,7 @@ def special_chebyshev_polynomial_u_default_out(x, n, *, out):
 
 def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_u_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_x_scalar, n):
         return call(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
@@ -2170,7 +2170,7 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
 
 def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_u_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2186,7 +2186,7 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_u_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_n_scalar, x):
         return call(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
@@ -2225,7 +2225,7 @@ def special_chebyshev_polynomial_u(x, n, *, out=None):
 
 def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_u_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2241,7 +2241,7 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_v_default(x, n, *, out=None):
     """special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_v_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_default, x, n):
         return call(special_chebyshev_polynomial_v_default, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_v_default_out(x, n, out=out)
@@ -2249,7 +2249,7 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2270,7 +2270,7 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
 
 def special_chebyshev_polynomial_v_default_out(x, n, *, out):
     """special_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_v_default_out, x, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_default_out, x, n, out):
         return call(special_chebyshev_polynomial_v_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2287,7 +2287,7 @@ def special_chebyshev_polynomial_v_default_out(x, n, *, out):
 
 def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_v_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_x_scalar, n):
         return call(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
@@ -2302,7 +2302,7 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
 
 def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_v_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2318,7 +2318,7 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_v_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_n_scalar, x):
         return call(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
@@ -2357,7 +2357,7 @@ def special_chebyshev_polynomial_v(x, n, *, out=None):
 
 def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_v_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2373,7 +2373,7 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_w_default(x, n, *, out=None):
     """special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_w_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_default, x, n):
         return call(special_chebyshev_polynomial_w_default, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_w_default_out(x, n, out=out)
@@ -2381,7 +2381,7 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2402,7 +2402,7 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
 
 def special_chebyshev_polynomial_w_default_out(x, n, *, out):
     """special_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_w_default_out, x, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_default_out, x, n, out):
         return call(special_chebyshev_polynomial_w_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2419,7 +2419,7 @@ def special_chebyshev_polynomial_w_default_out(x, n, *, out):
 
 def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_w_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_x_scalar, n):
         return call(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
@@ -2434,7 +2434,7 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
 
 def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_w_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_x_scalar_out, n, out):
         return call(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2450,7 +2450,7 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
 
 def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_w_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_n_scalar, x):
         return call(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     if out is not None:
         return special_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
@@ -2489,7 +2489,7 @@ def special_chebyshev_polynomial_w(x, n, *, out=None):
 
 def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     """special_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_chebyshev_polynomial_w_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_n_scalar_out, x, out):
         return call(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2505,7 +2505,7 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
 
 def special_hermite_polynomial_h_default(x, n, *, out=None):
     """special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_hermite_polynomial_h_default, x, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_default, x, n):
         return call(special_hermite_polynomial_h_default, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_h_default_out(x, n, out=out)
@@ -2513,7 +2513,7 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_hermite_polynomial_h_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2532,7 +2532,7 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
 
 def special_hermite_polynomial_h_default_out(x, n, *, out):
     """special_hermite_polynomial_h.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_hermite_polynomial_h_default_out, x, n, out):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_default_out, x, n, out):
         return call(special_hermite_polynomial_h_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2547,7 +2547,7 @@ def special_hermite_polynomial_h_default_out(x, n, *, out):
 
 def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
     """special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_hermite_polynomial_h_x_scalar, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_x_scalar, n):
         return call(special_hermite_polynomial_h_x_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_h_x_scalar_out(x, n, out=out)
@@ -2562,7 +2562,7 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
 
 def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
     """special_hermite_polynomial_h.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_hermite_polynomial_h_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_x_scalar_out, n, out):
         return call(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2578,7 +2578,7 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
 
 def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
     """special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_hermite_polynomial_h_n_scalar, x):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_n_scalar, x):
         return call(special_hermite_polynomial_h_n_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_h_n_scalar_out(x, n, out=out)
@@ -2617,7 +2617,7 @@ def special_hermite_polynomial_h(x, n, *, out=None):
 
 def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
     """special_hermite_polynomial_h.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_hermite_polynomial_h_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_n_scalar_out, x, out):
         return call(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2633,7 +2633,7 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
 
 def special_hermite_polynomial_he_default(x, n, *, out=None):
     """special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_hermite_polynomial_he_default, x, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_default, x, n):
         return call(special_hermite_polynomial_he_default, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_he_default_out(x, n, out=out)
@@ -2641,7 +2641,7 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_hermite_polynomial_he_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2660,7 +2660,7 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
 
 def special_hermite_polynomial_he_default_out(x, n, *, out):
     """special_hermite_polynomial_he.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_hermite_polynomial_he_default_out, x, n, out):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_default_out, x, n, out):
         return call(special_hermite_polynomial_he_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2677,7 +2677,7 @@ def special_hermite_polynomial_he_default_out(x, n, *, out):
 
 def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
     """special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_hermite_polynomial_he_x_scalar, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_x_scalar, n):
         return call(special_hermite_polynomial_he_x_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_he_x_scalar_out(x, n, out=out)
@@ -2692,7 +2692,7 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
 
 def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
     """special_hermite_polynomial_he.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_hermite_polynomial_he_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_x_scalar_out, n, out):
         return call(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2708,7 +2708,7 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
 
 def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
     """special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_hermite_polynomial_he_n_scalar, x):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_n_scalar, x):
         return call(special_hermite_polynomial_he_n_scalar, x, n, out=out)
     if out is not None:
         return special_hermite_polynomial_he_n_scalar_out(x, n, out=out)
@@ -2747,7 +2747,7 @@ def special_hermite_polynomial_he(x, n, *, out=None):
 
 def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
     """special_hermite_polynomial_he.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_hermite_polynomial_he_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_n_scalar_out, x, out):
         return call(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2763,7 +2763,7 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
 
 def special_laguerre_polynomial_l_default(x, n, *, out=None):
     """special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_laguerre_polynomial_l_default, x, n):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_default, x, n):
         return call(special_laguerre_polynomial_l_default, x, n, out=out)
     if out is not None:
         return special_laguerre_polynomial_l_default_out(x, n, out=out)
@@ -2771,7 +2771,7 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_laguerre_polynomial_l_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2790,7 +2790,7 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
 
 def special_laguerre_polynomial_l_default_out(x, n, *, out):
     """special_laguerre_polynomial_l.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_laguerre_polynomial_l_default_out, x, n, out):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_default_out, x, n, out):
         return call(special_laguerre_polynomial_l_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2807,7 +2807,7 @@ def special_laguerre_polynomial_l_default_out(x, n, *, out):
 
 def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
     """special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_laguerre_polynomial_l_x_scalar, n):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_x_scalar, n):
         return call(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
     if out is not None:
         return special_laguerre_polynomial_l_x_scalar_out(x, n, out=out)
@@ -2822,7 +2822,7 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
 
 def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
     """special_laguerre_polynomial_l.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_laguerre_polynomial_l_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_x_scalar_out, n, out):
         return call(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2838,7 +2838,7 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
 
 def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
     """special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_laguerre_polynomial_l_n_scalar, x):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_n_scalar, x):
         return call(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
     if out is not None:
         return special_laguerre_polynomial_l_n_scalar_out(x, n, out=out)
@@ -2877,7 +2877,7 @@ def special_laguerre_polynomial_l(x, n, *, out=None):
 
 def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
     """special_laguerre_polynomial_l.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_laguerre_polynomial_l_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_n_scalar_out, x, out):
         return call(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -2893,7 +2893,7 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
 
 def special_legendre_polynomial_p_default(x, n, *, out=None):
     """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_legendre_polynomial_p_default, x, n):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_default, x, n):
         return call(special_legendre_polynomial_p_default, x, n, out=out)
     if out is not None:
         return special_legendre_polynomial_p_default_out(x, n, out=out)
@@ -2901,7 +2901,7 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_legendre_polynomial_p_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -2920,7 +2920,7 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
 
 def special_legendre_polynomial_p_default_out(x, n, *, out):
     """special_legendre_polynomial_p.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_legendre_polynomial_p_default_out, x, n, out):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_default_out, x, n, out):
         return call(special_legendre_polynomial_p_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -2937,7 +2937,7 @@ def special_legendre_polynomial_p_default_out(x, n, *, out):
 
 def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
     """special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_legendre_polynomial_p_x_scalar, n):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_x_scalar, n):
         return call(special_legendre_polynomial_p_x_scalar, x, n, out=out)
     if out is not None:
         return special_legendre_polynomial_p_x_scalar_out(x, n, out=out)
@@ -2952,7 +2952,7 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
 
 def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
     """special_legendre_polynomial_p.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_legendre_polynomial_p_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_x_scalar_out, n, out):
         return call(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -2968,7 +2968,7 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
 
 def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
     """special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_legendre_polynomial_p_n_scalar, x):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_n_scalar, x):
         return call(special_legendre_polynomial_p_n_scalar, x, n, out=out)
     if out is not None:
         return special_legendre_polynomial_p_n_scalar_out(x, n, out=out)
@@ -3007,7 +3007,7 @@ def special_legendre_polynomial_p(x, n, *, out=None):
 
 def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
     """special_legendre_polynomial_p.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_legendre_polynomial_p_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_n_scalar_out, x, out):
         return call(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -3023,7 +3023,7 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_default, x, n):
         return call(special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_t_default_out(x, n, out=out)
@@ -3031,7 +3031,7 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_shifted_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -3052,7 +3052,7 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_default_out, x, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -3069,7 +3069,7 @@ def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar, n):
         return call(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
@@ -3084,7 +3084,7 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -3102,7 +3102,7 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar, x):
         return call(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
@@ -3141,7 +3141,7 @@ def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -3159,7 +3159,7 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_default, x, n):
         return call(special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_u_default_out(x, n, out=out)
@@ -3167,7 +3167,7 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_shifted_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -3188,7 +3188,7 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_default_out, x, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -3205,7 +3205,7 @@ def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar, n):
         return call(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
@@ -3220,7 +3220,7 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -3238,7 +3238,7 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar, x):
         return call(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
@@ -3277,7 +3277,7 @@ def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -3295,7 +3295,7 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_default, x, n):
         return call(special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_v_default_out(x, n, out=out)
@@ -3303,7 +3303,7 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_shifted_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -3324,7 +3324,7 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_default_out, x, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -3341,7 +3341,7 @@ def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar, n):
         return call(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
@@ -3356,7 +3356,7 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -3374,7 +3374,7 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar, x):
         return call(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
@@ -3413,7 +3413,7 @@ def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -3431,7 +3431,7 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_default, x, n):
         return call(special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_w_default_out(x, n, out=out)
@@ -3439,7 +3439,7 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
         x_array = x._mt_array
         n_array = n._mt_array
         kind = x._mt_kind
-        if kind and kind is n._mt_kind and not state.interceptors:
+        if kind and kind is n._mt_kind and not state.active_modes:
             try:
                 array = _special_shifted_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
             except FAST_PATH_FAILED:
@@ -3460,7 +3460,7 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_default_out, x, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
     try:
         x_array = x._mt_array
@@ -3477,7 +3477,7 @@ def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar, n):
         return call(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
@@ -3492,7 +3492,7 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar_out, n, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar_out, n, out):
         return call(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
@@ -3510,7 +3510,7 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
 
 def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar, x):
         return call(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     if out is not None:
         return special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
@@ -3549,7 +3549,7 @@ def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
 
 def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     """special_shifted_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, out):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, out):
         return call(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
@@ -3567,7 +3567,7 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
 
 def mvlgamma(input, p, *, out=None):
     """mvlgamma(Tensor self, int p) -> Tensor"""
-    if state.interceptors and intercepts(mvlgamma, input):
+    if state.active_modes and intercepts(mvlgamma, input):
         return call(mvlgamma, input, p, out=out)
     if out is not None:
         return mvlgamma_out(input, p, out=out)
@@ -3580,7 +3580,7 @@ def mvlgamma(input, p, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.MvlgammaBackward0()
@@ -3597,7 +3597,7 @@ def mvlgamma(input, p, *, out=None):
 
 def mvlgamma_(input, p):
     """mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mvlgamma_, input):
+    if state.active_modes and intercepts(mvlgamma_, input):
         return call(mvlgamma_, input, p)
     try:
         if not isinstance(input, Tensor):
@@ -3611,7 +3611,7 @@ def mvlgamma_(input, p):
 
 def mvlgamma_out(input, p, *, out):
     """mvlgamma.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mvlgamma_out, input, out):
+    if state.active_modes and intercepts(mvlgamma_out, input, out):
         return call(mvlgamma_out, input, p, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3627,7 +3627,7 @@ def mvlgamma_out(input, p, *, out):
 
 def special_multigammaln(input, p, *, out=None):
     """special_multigammaln(Tensor self, int p) -> Tensor"""
-    if state.interceptors and intercepts(special_multigammaln, input):
+    if state.active_modes and intercepts(special_multigammaln, input):
         return call(special_multigammaln, input, p, out=out)
     if out is not None:
         return special_multigammaln_out(input, p, out=out)
@@ -3643,7 +3643,7 @@ def special_multigammaln(input, p, *, out=None):
 
 def special_multigammaln_out(input, p, *, out):
     """special_multigammaln.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_multigammaln_out, input, out):
+    if state.active_modes and intercepts(special_multigammaln_out, input, out):
         return call(special_multigammaln_out, input, p, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -3659,7 +3659,7 @@ def special_multigammaln_out(input, p, *, out):
 
 def special_expit(input, *, out=None):
     """special_expit(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(special_expit, input):
+    if state.active_modes and intercepts(special_expit, input):
         return call(special_expit, input, out=out)
     if out is not None:
         return special_expit_out(input, out=out)
@@ -3670,7 +3670,7 @@ def special_expit(input, *, out=None):
 
 def special_expit_out(input, *, out):
     """special_expit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(special_expit_out, input, out):
+    if state.active_modes and intercepts(special_expit_out, input, out):
         return call(special_expit_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(special_expit_out, input, out=out)

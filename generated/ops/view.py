@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The view ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -84,7 +84,7 @@ __remove_batch_dim_kernels = kernel_table("_remove_batch_dim")
 
 def alias(input):
     """alias(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(alias, input):
+    if state.active_modes and intercepts(alias, input):
         return call(alias, input)
     try:
         input_array = input._mt_array
@@ -101,7 +101,7 @@ def alias(input):
 
 def lift_fresh(input):
     """lift_fresh(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(lift_fresh, input):
+    if state.active_modes and intercepts(lift_fresh, input):
         return call(lift_fresh, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(lift_fresh, input)
@@ -110,7 +110,7 @@ def lift_fresh(input):
 
 def _local_scalar_dense(input):
     """_local_scalar_dense(Tensor self) -> Scalar"""
-    if state.interceptors and intercepts(_local_scalar_dense, input):
+    if state.active_modes and intercepts(_local_scalar_dense, input):
         return call(_local_scalar_dense, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(_local_scalar_dense, input)
@@ -119,7 +119,7 @@ def _local_scalar_dense(input):
 
 def detach(input):
     """detach(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(detach, input):
+    if state.active_modes and intercepts(detach, input):
         return call(detach, input)
     try:
         input_array = input._mt_array
@@ -130,14 +130,14 @@ def detach(input):
 
 def detach_(input):
     """detach_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(detach_, input):
+    if state.active_modes and intercepts(detach_, input):
         return call(detach_, input)
     return input.detach_()
 
 
 def view_default(input, size, *more_size):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
-    if state.interceptors and intercepts(view_default, input):
+    if state.active_modes and intercepts(view_default, input):
         return call(view_default, input, size, *more_size)
     try:
         if type(size) is int:
@@ -161,7 +161,7 @@ def view_default(input, size, *more_size):
 
 def view_dtype(input, dtype):
     """view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
-    if state.interceptors and intercepts(view_dtype, input):
+    if state.active_modes and intercepts(view_dtype, input):
         return call(view_dtype, input, dtype)
     try:
         if type(dtype) is not Dtype:
@@ -198,7 +198,7 @@ def view(input, _size=..., *more_size, size=..., dtype=...):
 
 def _reshape_alias(input, size, stride):
     """_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"""
-    if state.interceptors and intercepts(_reshape_alias, input):
+    if state.active_modes and intercepts(_reshape_alias, input):
         return call(_reshape_alias, input, size, stride)
     try:
         if type(size) is not tuple:
@@ -225,7 +225,7 @@ def _reshape_alias(input, size, stride):
 
 def reshape(input, shape, *more_shape):
     """reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"""
-    if state.interceptors and intercepts(reshape, input):
+    if state.active_modes and intercepts(reshape, input):
         return call(reshape, input, *joined_ints(shape, more_shape, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -241,7 +241,7 @@ def reshape(input, shape, *more_shape):
 
 def view_as(input, other):
     """view_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
-    if state.interceptors and intercepts(view_as, input, other):
+    if state.active_modes and intercepts(view_as, input, other):
         return call(view_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(view_as, input, other)
@@ -250,7 +250,7 @@ def view_as(input, other):
 
 def transpose(input, dim0, dim1):
     """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
-    if state.interceptors and intercepts(transpose, input):
+    if state.active_modes and intercepts(transpose, input):
         return call(transpose, input, dim0, dim1)
     try:
         if type(dim0) is not int:
@@ -275,7 +275,7 @@ def transpose(input, dim0, dim1):
 
 def transpose_(input, dim0, dim1):
     """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(transpose_, input):
+    if state.active_modes and intercepts(transpose_, input):
         return call(transpose_, input, dim0, dim1)
     try:
         if type(dim0) is not int:
@@ -303,7 +303,7 @@ def transpose_(input, dim0, dim1):
 
 def t(input):
     """t(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(t, input):
+    if state.active_modes and intercepts(t, input):
         return call(t, input)
     try:
         input_array = input._mt_array
@@ -320,7 +320,7 @@ def t(input):
 
 def t_(input):
     """t_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(t_, input):
+    if state.active_modes and intercepts(t_, input):
         return call(t_, input)
     try:
         input_array = input._mt_array
@@ -342,7 +342,7 @@ def t_(input):
 
 def numpy_T(input):
     """numpy_T(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(numpy_T, input):
+    if state.active_modes and intercepts(numpy_T, input):
         return call(numpy_T, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(numpy_T, input)
@@ -351,7 +351,7 @@ def numpy_T(input):
 
 def permute(input, dims, *more_dims):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
-    if state.interceptors and intercepts(permute, input):
+    if state.active_modes and intercepts(permute, input):
         return call(permute, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     try:
         if type(dims) is int and SEPARATE_INTS:
@@ -373,7 +373,7 @@ def permute(input, dims, *more_dims):
 
 def movedim_intlist(input, source, destination):
     """movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
-    if state.interceptors and intercepts(movedim_intlist, input):
+    if state.active_modes and intercepts(movedim_intlist, input):
         return call(movedim_intlist, input, source, destination)
     try:
         if not isinstance(input, Tensor):
@@ -389,7 +389,7 @@ def movedim_intlist(input, source, destination):
 
 def movedim_int(input, source, destination):
     """movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
-    if state.interceptors and intercepts(movedim_int, input):
+    if state.active_modes and intercepts(movedim_int, input):
         return call(movedim_int, input, source, destination)
     try:
         if not isinstance(input, Tensor):
@@ -417,7 +417,7 @@ def movedim(input, source, destination):
 
 def expand(input, size, *more_size, implicit=False):
     """expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
-    if state.interceptors and intercepts(expand, input):
+    if state.active_modes and intercepts(expand, input):
         return call(expand, input, size, *more_size, implicit=implicit)
     try:
         if implicit is not False and implicit is not True:
@@ -440,7 +440,7 @@ def expand(input, size, *more_size, implicit=False):
 
 def expand_as(input, other):
     """expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
-    if state.interceptors and intercepts(expand_as, input, other):
+    if state.active_modes and intercepts(expand_as, input, other):
         return call(expand_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(expand_as, input, other)
@@ -449,7 +449,7 @@ def expand_as(input, other):
 
 def broadcast_to(input, size, *more_size):
     """broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
-    if state.interceptors and intercepts(broadcast_to, input):
+    if state.active_modes and intercepts(broadcast_to, input):
         return call(broadcast_to, input, *joined_ints(size, more_size, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -465,7 +465,7 @@ def broadcast_to(input, size, *more_size):
 
 def squeeze_default(input):
     """squeeze(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(squeeze_default, input):
+    if state.active_modes and intercepts(squeeze_default, input):
         return call(squeeze_default, input)
     try:
         input_array = input._mt_array
@@ -483,7 +483,7 @@ def squeeze_default(input):
 
 def squeeze__default(input):
     """squeeze_(Tensor(a!) self) -> Tensor(a!)"""
-    if state.interceptors and intercepts(squeeze__default, input):
+    if state.active_modes and intercepts(squeeze__default, input):
         return call(squeeze__default, input)
     try:
         input_array = input._mt_array
@@ -506,7 +506,7 @@ def squeeze__default(input):
 
 def squeeze_dim(input, dim):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
-    if state.interceptors and intercepts(squeeze_dim, input):
+    if state.active_modes and intercepts(squeeze_dim, input):
         return call(squeeze_dim, input, dim)
     try:
         if type(dim) is not int:
@@ -527,7 +527,7 @@ def squeeze_dim(input, dim):
 
 def squeeze__dim(input, dim):
     """squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"""
-    if state.interceptors and intercepts(squeeze__dim, input):
+    if state.active_modes and intercepts(squeeze__dim, input):
         return call(squeeze__dim, input, dim)
     try:
         if type(dim) is not int:
@@ -553,7 +553,7 @@ def squeeze__dim(input, dim):
 
 def squeeze_dims(input, dim, *more_dim):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
-    if state.interceptors and intercepts(squeeze_dims, input):
+    if state.active_modes and intercepts(squeeze_dims, input):
         return call(squeeze_dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     try:
         if type(dim) is int and SEPARATE_INTS:
@@ -597,7 +597,7 @@ def squeeze(input, dim=..., *more_dim, axis=None):
 
 def squeeze__dims(input, dim, *more_dim):
     """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
-    if state.interceptors and intercepts(squeeze__dims, input):
+    if state.active_modes and intercepts(squeeze__dims, input):
         return call(squeeze__dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     try:
         if type(dim) is int and SEPARATE_INTS:
@@ -650,7 +650,7 @@ def unsqueeze(input, dim=..., *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unsqueeze, input):
+    if state.active_modes and intercepts(unsqueeze, input):
         return call(unsqueeze, input, dim)
     try:
         if type(dim) is not int:
@@ -674,7 +674,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unsqueeze_, input):
+    if state.active_modes and intercepts(unsqueeze_, input):
         return call(unsqueeze_, input, dim)
     try:
         if type(dim) is not int:
@@ -699,7 +699,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
 
 def select(input, dim, index):
     """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
-    if state.interceptors and intercepts(select, input):
+    if state.active_modes and intercepts(select, input):
         return call(select, input, dim, index)
     try:
         if type(dim) is not int:
@@ -725,7 +725,7 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(slice, input):
+    if state.active_modes and intercepts(slice, input):
         return call(slice, input, dim, start, end, step)
     try:
         if type(dim) is not int:
@@ -760,7 +760,7 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
 
 def narrow_default(input, dim, start, length):
     """narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)"""
-    if state.interceptors and intercepts(narrow_default, input):
+    if state.active_modes and intercepts(narrow_default, input):
         return call(narrow_default, input, dim, start, length)
     try:
         if not isinstance(input, Tensor):
@@ -778,7 +778,7 @@ def narrow_default(input, dim, start, length):
 
 def narrow_Tensor(input, dim, start, length):
     """narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
-    if state.interceptors and intercepts(narrow_Tensor, input, start):
+    if state.active_modes and intercepts(narrow_Tensor, input, start):
         return call(narrow_Tensor, input, dim, start, length)
     try:
         if not (isinstance(input, Tensor) and isinstance(start, Tensor)):
@@ -806,7 +806,7 @@ def narrow(input, dim, start, length):
 
 def split_Tensor(input, split_size, dim=0):
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(split_Tensor, input):
+    if state.active_modes and intercepts(split_Tensor, input):
         return call(split_Tensor, input, split_size, dim)
     try:
         if type(split_size) is not int:
@@ -835,7 +835,7 @@ def split_Tensor(input, split_size, dim=0):
 
 def split_sizes(input, split_size, dim=0):
     """split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(split_sizes, input):
+    if state.active_modes and intercepts(split_sizes, input):
         return call(split_sizes, input, split_size, dim)
     try:
         if not isinstance(input, Tensor):
@@ -867,7 +867,7 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(split_with_sizes, input):
+    if state.active_modes and intercepts(split_with_sizes, input):
         return call(split_with_sizes, input, split_sizes, dim)
     try:
         if type(split_sizes) is not tuple:
@@ -898,7 +898,7 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
     """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unsafe_split, input):
+    if state.active_modes and intercepts(unsafe_split, input):
         return call(unsafe_split, input, split_size, dim)
     try:
         if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
@@ -925,7 +925,7 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unsafe_split_with_sizes, input):
+    if state.active_modes and intercepts(unsafe_split_with_sizes, input):
         return call(unsafe_split_with_sizes, input, split_sizes, dim)
     try:
         if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
@@ -952,7 +952,7 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
     """unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unsafe_chunk, input):
+    if state.active_modes and intercepts(unsafe_chunk, input):
         return call(unsafe_chunk, input, chunks, dim)
     try:
         if not isinstance(input, Tensor):
@@ -970,7 +970,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
     """chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(chunk, input):
+    if state.active_modes and intercepts(chunk, input):
         return call(chunk, input, chunks, dim)
     try:
         if not isinstance(input, Tensor):
@@ -988,7 +988,7 @@ def unbind(input, dim=0, *, axis=None):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unbind, input):
+    if state.active_modes and intercepts(unbind, input):
         return call(unbind, input, dim)
     try:
         if type(dim) is not int:
@@ -1009,7 +1009,7 @@ def unbind(input, dim=0, *, axis=None):
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
-    if state.interceptors and intercepts(diagonal, input):
+    if state.active_modes and intercepts(diagonal, input):
         return call(diagonal, input, offset, dim1, dim2)
     try:
         if type(offset) is not int:
@@ -1041,7 +1041,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 def unfold(input, dimension, size, step):
     """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
-    if state.interceptors and intercepts(unfold, input):
+    if state.active_modes and intercepts(unfold, input):
         return call(unfold, input, dimension, size, step)
     try:
         if type(dimension) is not int:
@@ -1073,7 +1073,7 @@ def unfold(input, dimension, size, step):
 
 def as_strided(input, size, stride, storage_offset=None):
     """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
-    if state.interceptors and intercepts(as_strided, input):
+    if state.active_modes and intercepts(as_strided, input):
         return call(as_strided, input, size, stride, storage_offset)
     try:
         if type(size) is not tuple:
@@ -1107,7 +1107,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 def as_strided_(input, size, stride, storage_offset=None):
     """as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(as_strided_, input):
+    if state.active_modes and intercepts(as_strided_, input):
         return call(as_strided_, input, size, stride, storage_offset)
     try:
         if type(size) is not tuple:
@@ -1141,7 +1141,7 @@ def as_strided_(input, size, stride, storage_offset=None):
 
 def flatten(input, start_dim=0, end_dim=-1):
     """flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)"""
-    if state.interceptors and intercepts(flatten, input):
+    if state.active_modes and intercepts(flatten, input):
         return call(flatten, input, start_dim, end_dim)
     try:
         if not isinstance(input, Tensor):
@@ -1157,7 +1157,7 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 def unflatten(input, dim, sizes):
     """unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)"""
-    if state.interceptors and intercepts(unflatten, input):
+    if state.active_modes and intercepts(unflatten, input):
         return call(unflatten, input, dim, sizes)
     try:
         if not isinstance(input, Tensor):
@@ -1173,7 +1173,7 @@ def unflatten(input, dim, sizes):
 
 def view_as_real(input):
     """view_as_real(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(view_as_real, input):
+    if state.active_modes and intercepts(view_as_real, input):
         return call(view_as_real, input)
     try:
         input_array = input._mt_array
@@ -1190,7 +1190,7 @@ def view_as_real(input):
 
 def view_as_complex(input):
     """view_as_complex(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(view_as_complex, input):
+    if state.active_modes and intercepts(view_as_complex, input):
         return call(view_as_complex, input)
     try:
         input_array = input._mt_array
@@ -1207,7 +1207,7 @@ def view_as_complex(input):
 
 def real(input):
     """real(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(real, input):
+    if state.active_modes and intercepts(real, input):
         return call(real, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(real, input)
@@ -1216,7 +1216,7 @@ def real(input):
 
 def imag(input):
     """imag(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(imag, input):
+    if state.active_modes and intercepts(imag, input):
         return call(imag, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(imag, input)
@@ -1225,7 +1225,7 @@ def imag(input):
 
 def _unsafe_view(input, size):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
-    if state.interceptors and intercepts(_unsafe_view, input):
+    if state.active_modes and intercepts(_unsafe_view, input):
         return call(_unsafe_view, input, size)
     try:
         if type(size) is not tuple or size and type(size[0]) is not int:
@@ -1245,7 +1245,7 @@ def _unsafe_view(input, size):
 
 def contiguous(input, *, memory_format=contiguous_format):
     """contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)"""
-    if state.interceptors and intercepts(contiguous, input):
+    if state.active_modes and intercepts(contiguous, input):
         return call(contiguous, input, memory_format=memory_format)
     if not isinstance(input, Tensor):
         return raise_bad_argument(contiguous, input, memory_format=memory_format)
@@ -1254,7 +1254,7 @@ def contiguous(input, *, memory_format=contiguous_format):
 
 def swapaxes(input, axis0, axis1):
     """swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)"""
-    if state.interceptors and intercepts(swapaxes, input):
+    if state.active_modes and intercepts(swapaxes, input):
         return call(swapaxes, input, axis0, axis1)
     try:
         if not isinstance(input, Tensor):
@@ -1270,7 +1270,7 @@ def swapaxes(input, axis0, axis1):
 
 def swapaxes_(input, axis0, axis1):
     """swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(swapaxes_, input):
+    if state.active_modes and intercepts(swapaxes_, input):
         return call(swapaxes_, input, axis0, axis1)
     try:
         if not isinstance(input, Tensor):
@@ -1286,7 +1286,7 @@ def swapaxes_(input, axis0, axis1):
 
 def swapdims(input, dim0, dim1):
     """swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
-    if state.interceptors and intercepts(swapdims, input):
+    if state.active_modes and intercepts(swapdims, input):
         return call(swapdims, input, dim0, dim1)
     try:
         if not isinstance(input, Tensor):
@@ -1302,7 +1302,7 @@ def swapdims(input, dim0, dim1):
 
 def swapdims_(input, dim0, dim1):
     """swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
-    if state.interceptors and intercepts(swapdims_, input):
+    if state.active_modes and intercepts(swapdims_, input):
         return call(swapdims_, input, dim0, dim1)
     try:
         if not isinstance(input, Tensor):
@@ -1318,7 +1318,7 @@ def swapdims_(input, dim0, dim1):
 
 def adjoint(input):
     """adjoint(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(adjoint, input):
+    if state.active_modes and intercepts(adjoint, input):
         return call(adjoint, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(adjoint, input)
@@ -1327,7 +1327,7 @@ def adjoint(input):
 
 def moveaxis_intlist(input, source, destination):
     """moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
-    if state.interceptors and intercepts(moveaxis_intlist, input):
+    if state.active_modes and intercepts(moveaxis_intlist, input):
         return call(moveaxis_intlist, input, source, destination)
     try:
         if not isinstance(input, Tensor):
@@ -1343,7 +1343,7 @@ def moveaxis_intlist(input, source, destination):
 
 def moveaxis_int(input, source, destination):
     """moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
-    if state.interceptors and intercepts(moveaxis_int, input):
+    if state.active_modes and intercepts(moveaxis_int, input):
         return call(moveaxis_int, input, source, destination)
     try:
         if not isinstance(input, Tensor):
@@ -1371,7 +1371,7 @@ def moveaxis(input, source, destination):
 
 def ravel(input):
     """ravel(Tensor(a) self) -> Tensor(a)"""
-    if state.interceptors and intercepts(ravel, input):
+    if state.active_modes and intercepts(ravel, input):
         return call(ravel, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(ravel, input)
@@ -1380,7 +1380,7 @@ def ravel(input):
 
 def reshape_as(input, other):
     """reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
-    if state.interceptors and intercepts(reshape_as, input, other):
+    if state.active_modes and intercepts(reshape_as, input, other):
         return call(reshape_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(reshape_as, input, other)
@@ -1389,7 +1389,7 @@ def reshape_as(input, other):
 
 def tensor_split_sections(input, sections, dim=0):
     """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(tensor_split_sections, input):
+    if state.active_modes and intercepts(tensor_split_sections, input):
         return call(tensor_split_sections, input, sections, dim)
     try:
         if not isinstance(input, Tensor):
@@ -1405,7 +1405,7 @@ def tensor_split_sections(input, sections, dim=0):
 
 def tensor_split_indices(input, indices, dim=0):
     """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(tensor_split_indices, input):
+    if state.active_modes and intercepts(tensor_split_indices, input):
         return call(tensor_split_indices, input, indices, dim)
     try:
         if not isinstance(input, Tensor):
@@ -1421,7 +1421,7 @@ def tensor_split_indices(input, indices, dim=0):
 
 def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim=0):
     """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections):
+    if state.active_modes and intercepts(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections):
         return call(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
     try:
         if not (isinstance(input, Tensor) and isinstance(tensor_indices_or_sections, Tensor)):
@@ -1482,7 +1482,7 @@ def tensor_split(
 
 def hsplit_int(input, sections):
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(hsplit_int, input):
+    if state.active_modes and intercepts(hsplit_int, input):
         return call(hsplit_int, input, sections)
     try:
         if not isinstance(input, Tensor):
@@ -1496,7 +1496,7 @@ def hsplit_int(input, sections):
 
 def hsplit_array(input, indices, *more_indices):
     """hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(hsplit_array, input):
+    if state.active_modes and intercepts(hsplit_array, input):
         return call(hsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -1536,7 +1536,7 @@ def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
 
 def vsplit_int(input, sections):
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(vsplit_int, input):
+    if state.active_modes and intercepts(vsplit_int, input):
         return call(vsplit_int, input, sections)
     try:
         if not isinstance(input, Tensor):
@@ -1550,7 +1550,7 @@ def vsplit_int(input, sections):
 
 def vsplit_array(input, indices, *more_indices):
     """vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(vsplit_array, input):
+    if state.active_modes and intercepts(vsplit_array, input):
         return call(vsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -1590,7 +1590,7 @@ def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
 
 def dsplit_int(input, sections):
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(dsplit_int, input):
+    if state.active_modes and intercepts(dsplit_int, input):
         return call(dsplit_int, input, sections)
     try:
         if not isinstance(input, Tensor):
@@ -1604,7 +1604,7 @@ def dsplit_int(input, sections):
 
 def dsplit_array(input, indices, *more_indices):
     """dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(dsplit_array, input):
+    if state.active_modes and intercepts(dsplit_array, input):
         return call(dsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     try:
         if not isinstance(input, Tensor):
@@ -1644,7 +1644,7 @@ def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
 
 def alias_copy(input, *, out=None):
     """alias_copy(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(alias_copy, input):
+    if state.active_modes and intercepts(alias_copy, input):
         return call(alias_copy, input, out=out)
     if out is not None:
         return alias_copy_out(input, out=out)
@@ -1654,7 +1654,7 @@ def alias_copy(input, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.AliasBackward0_copy()
@@ -1667,7 +1667,7 @@ def alias_copy(input, *, out=None):
 
 def alias_copy_out(input, *, out):
     """alias_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(alias_copy_out, input, out):
+    if state.active_modes and intercepts(alias_copy_out, input, out):
         return call(alias_copy_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(alias_copy_out, input, out=out)
@@ -1678,7 +1678,7 @@ def alias_copy_out(input, *, out):
 
 def detach_copy(input, *, out=None):
     """detach_copy(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(detach_copy, input):
+    if state.active_modes and intercepts(detach_copy, input):
         return call(detach_copy, input, out=out)
     if out is not None:
         return detach_copy_out(input, out=out)
@@ -1688,7 +1688,7 @@ def detach_copy(input, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = RefusingNode()
@@ -1702,7 +1702,7 @@ def detach_copy(input, *, out=None):
 
 def detach_copy_out(input, *, out):
     """detach_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(detach_copy_out, input, out):
+    if state.active_modes and intercepts(detach_copy_out, input, out):
         return call(detach_copy_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(detach_copy_out, input, out=out)
@@ -1714,7 +1714,7 @@ def detach_copy_out(input, *, out):
 
 def view_copy_default(input, size, *, out=None):
     """view_copy(Tensor self, SymInt[] size) -> Tensor"""
-    if state.interceptors and intercepts(view_copy_default, input):
+    if state.active_modes and intercepts(view_copy_default, input):
         return call(view_copy_default, input, size, out=out)
     if out is not None:
         return view_copy_default_out(input, size, out=out)
@@ -1727,7 +1727,7 @@ def view_copy_default(input, size, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.ViewBackward0_copy()
@@ -1745,7 +1745,7 @@ def view_copy_default(input, size, *, out=None):
 
 def view_copy_default_out(input, size, *, out):
     """view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(view_copy_default_out, input, out):
+    if state.active_modes and intercepts(view_copy_default_out, input, out):
         return call(view_copy_default_out, input, size, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1761,7 +1761,7 @@ def view_copy_default_out(input, size, *, out):
 
 def view_copy_dtype(input, dtype, *, out=None):
     """view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
-    if state.interceptors and intercepts(view_copy_dtype, input):
+    if state.active_modes and intercepts(view_copy_dtype, input):
         return call(view_copy_dtype, input, dtype, out=out)
     if out is not None:
         return view_copy_dtype_out(input, dtype, out=out)
@@ -1799,7 +1799,7 @@ def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
 
 def view_copy_dtype_out(input, dtype, *, out):
     """view_copy.dtype_out(Tensor self, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(view_copy_dtype_out, input, out):
+    if state.active_modes and intercepts(view_copy_dtype_out, input, out):
         return call(view_copy_dtype_out, input, dtype, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1815,7 +1815,7 @@ def view_copy_dtype_out(input, dtype, *, out):
 
 def transpose_copy(input, dim0, dim1, *, out=None):
     """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
-    if state.interceptors and intercepts(transpose_copy, input):
+    if state.active_modes and intercepts(transpose_copy, input):
         return call(transpose_copy, input, dim0, dim1, out=out)
     if out is not None:
         return transpose_copy_out(input, dim0, dim1, out=out)
@@ -1830,7 +1830,7 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.TransposeBackward0_copy()
@@ -1853,7 +1853,7 @@ def transpose_copy(input, dim0, dim1, *, out=None):
 
 def transpose_copy_out(input, dim0, dim1, *, out):
     """transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(transpose_copy_out, input, out):
+    if state.active_modes and intercepts(transpose_copy_out, input, out):
         return call(transpose_copy_out, input, dim0, dim1, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1871,7 +1871,7 @@ def transpose_copy_out(input, dim0, dim1, *, out):
 
 def t_copy(input, *, out=None):
     """t_copy(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(t_copy, input):
+    if state.active_modes and intercepts(t_copy, input):
         return call(t_copy, input, out=out)
     if out is not None:
         return t_copy_out(input, out=out)
@@ -1881,7 +1881,7 @@ def t_copy(input, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.TBackward0_copy()
@@ -1894,7 +1894,7 @@ def t_copy(input, *, out=None):
 
 def t_copy_out(input, *, out):
     """t_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(t_copy_out, input, out):
+    if state.active_modes and intercepts(t_copy_out, input, out):
         return call(t_copy_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(t_copy_out, input, out=out)
@@ -1905,7 +1905,7 @@ def t_copy_out(input, *, out):
 
 def permute_copy(input, dims, *, out=None):
     """permute_copy(Tensor self, int[] dims) -> Tensor"""
-    if state.interceptors and intercepts(permute_copy, input):
+    if state.active_modes and intercepts(permute_copy, input):
         return call(permute_copy, input, dims, out=out)
     if out is not None:
         return permute_copy_out(input, dims, out=out)
@@ -1918,7 +1918,7 @@ def permute_copy(input, dims, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.PermuteBackward0_copy()
@@ -1936,7 +1936,7 @@ def permute_copy(input, dims, *, out=None):
 
 def permute_copy_out(input, dims, *, out):
     """permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(permute_copy_out, input, out):
+    if state.active_modes and intercepts(permute_copy_out, input, out):
         return call(permute_copy_out, input, dims, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -1952,7 +1952,7 @@ def permute_copy_out(input, dims, *, out):
 
 def expand_copy(input, size, *, implicit=False, out=None):
     """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
-    if state.interceptors and intercepts(expand_copy, input):
+    if state.active_modes and intercepts(expand_copy, input):
         return call(expand_copy, input, size, implicit=implicit, out=out)
     if out is not None:
         return expand_copy_out(input, size, implicit=implicit, out=out)
@@ -1967,7 +1967,7 @@ def expand_copy(input, size, *, implicit=False, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.ExpandBackward0_copy()
@@ -1990,7 +1990,7 @@ def expand_copy(input, size, *, implicit=False, out=None):
 
 def expand_copy_out(input, size, *, implicit=False, out):
     """expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(expand_copy_out, input, out):
+    if state.active_modes and intercepts(expand_copy_out, input, out):
         return call(expand_copy_out, input, size, implicit=implicit, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2008,7 +2008,7 @@ def expand_copy_out(input, size, *, implicit=False, out):
 
 def squeeze_copy_default(input, *, out=None):
     """squeeze_copy(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(squeeze_copy_default, input):
+    if state.active_modes and intercepts(squeeze_copy_default, input):
         return call(squeeze_copy_default, input, out=out)
     if out is not None:
         return squeeze_copy_default_out(input, out=out)
@@ -2018,7 +2018,7 @@ def squeeze_copy_default(input, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.SqueezeBackward0_copy()
@@ -2032,7 +2032,7 @@ def squeeze_copy_default(input, *, out=None):
 
 def squeeze_copy_default_out(input, *, out):
     """squeeze_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(squeeze_copy_default_out, input, out):
+    if state.active_modes and intercepts(squeeze_copy_default_out, input, out):
         return call(squeeze_copy_default_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(squeeze_copy_default_out, input, out=out)
@@ -2043,7 +2043,7 @@ def squeeze_copy_default_out(input, *, out):
 
 def squeeze_copy_dim(input, dim, *, out=None):
     """squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
-    if state.interceptors and intercepts(squeeze_copy_dim, input):
+    if state.active_modes and intercepts(squeeze_copy_dim, input):
         return call(squeeze_copy_dim, input, dim, out=out)
     if out is not None:
         return squeeze_copy_dim_out(input, dim, out=out)
@@ -2056,7 +2056,7 @@ def squeeze_copy_dim(input, dim, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SqueezeBackward1_copy()
@@ -2075,7 +2075,7 @@ def squeeze_copy_dim(input, dim, *, out=None):
 
 def squeeze_copy_dim_out(input, dim, *, out):
     """squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(squeeze_copy_dim_out, input, out):
+    if state.active_modes and intercepts(squeeze_copy_dim_out, input, out):
         return call(squeeze_copy_dim_out, input, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2091,7 +2091,7 @@ def squeeze_copy_dim_out(input, dim, *, out):
 
 def squeeze_copy_dims(input, dim, *, out=None):
     """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
-    if state.interceptors and intercepts(squeeze_copy_dims, input):
+    if state.active_modes and intercepts(squeeze_copy_dims, input):
         return call(squeeze_copy_dims, input, dim, out=out)
     if out is not None:
         return squeeze_copy_dims_out(input, dim, out=out)
@@ -2104,7 +2104,7 @@ def squeeze_copy_dims(input, dim, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SqueezeBackward2_copy()
@@ -2143,7 +2143,7 @@ def squeeze_copy(input, dim=..., *, out=None, axis=None):
 
 def squeeze_copy_dims_out(input, dim, *, out):
     """squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(squeeze_copy_dims_out, input, out):
+    if state.active_modes and intercepts(squeeze_copy_dims_out, input, out):
         return call(squeeze_copy_dims_out, input, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2163,7 +2163,7 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
     """
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unsqueeze_copy, input):
+    if state.active_modes and intercepts(unsqueeze_copy, input):
         return call(unsqueeze_copy, input, dim, out=out)
     if out is not None:
         return unsqueeze_copy_out(input, dim, out=out)
@@ -2176,7 +2176,7 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.UnsqueezeBackward0_copy()
@@ -2194,7 +2194,7 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
 
 def unsqueeze_copy_out(input, dim, *, out):
     """unsqueeze_copy.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(unsqueeze_copy_out, input, out):
+    if state.active_modes and intercepts(unsqueeze_copy_out, input, out):
         return call(unsqueeze_copy_out, input, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2210,7 +2210,7 @@ def unsqueeze_copy_out(input, dim, *, out):
 
 def select_copy(input, dim, index, *, out=None):
     """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
-    if state.interceptors and intercepts(select_copy, input):
+    if state.active_modes and intercepts(select_copy, input):
         return call(select_copy, input, dim, index, out=out)
     if out is not None:
         return select_copy_out(input, dim, index, out=out)
@@ -2225,7 +2225,7 @@ def select_copy(input, dim, index, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SelectBackward0_copy()
@@ -2251,7 +2251,7 @@ def select_copy(input, dim, index, *, out=None):
 
 def select_copy_out(input, dim, index, *, out):
     """select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(select_copy_out, input, out):
+    if state.active_modes and intercepts(select_copy_out, input, out):
         return call(select_copy_out, input, dim, index, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2271,7 +2271,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
     """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(slice_copy, input):
+    if state.active_modes and intercepts(slice_copy, input):
         return call(slice_copy, input, dim, start, end, step, out=out)
     if out is not None:
         return slice_copy_out(input, dim, start, end, step, out=out)
@@ -2290,7 +2290,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SliceBackward0_copy()
@@ -2312,7 +2312,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
 
 def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
     """slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(slice_copy_out, input, out):
+    if state.active_modes and intercepts(slice_copy_out, input, out):
         return call(slice_copy_out, input, dim, start, end, step, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2334,7 +2334,7 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
 
 def narrow_copy(input, dim, start, length, *, out=None):
     """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
-    if state.interceptors and intercepts(narrow_copy, input):
+    if state.active_modes and intercepts(narrow_copy, input):
         return call(narrow_copy, input, dim, start, length, out=out)
     if out is not None:
         return narrow_copy_out(input, dim, start, length, out=out)
@@ -2351,7 +2351,7 @@ def narrow_copy(input, dim, start, length, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.NarrowCopyBackward0()
@@ -2370,7 +2370,7 @@ def narrow_copy(input, dim, start, length, *, out=None):
 
 def narrow_copy_out(input, dim, start, length, *, out):
     """narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(narrow_copy_out, input, out):
+    if state.active_modes and intercepts(narrow_copy_out, input, out):
         return call(narrow_copy_out, input, dim, start, length, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2392,7 +2392,7 @@ def split_copy(input, split_size, dim=0, *, axis=None):
     """split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(split_copy, input):
+    if state.active_modes and intercepts(split_copy, input):
         return call(split_copy, input, split_size, dim)
     try:
         if not isinstance(input, Tensor):
@@ -2405,7 +2405,7 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SplitBackward0_copy()
@@ -2425,7 +2425,7 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
     """split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(split_with_sizes_copy, input):
+    if state.active_modes and intercepts(split_with_sizes_copy, input):
         return call(split_with_sizes_copy, input, split_sizes, dim)
     try:
         if not isinstance(input, Tensor):
@@ -2438,7 +2438,7 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.SplitWithSizesBackward0_copy()
@@ -2458,7 +2458,7 @@ def unbind_copy(input, dim=0, *, axis=None):
     """unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(unbind_copy, input):
+    if state.active_modes and intercepts(unbind_copy, input):
         return call(unbind_copy, input, dim)
     try:
         if not isinstance(input, Tensor):
@@ -2469,7 +2469,7 @@ def unbind_copy(input, dim=0, *, axis=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.UnbindBackward0_copy()
@@ -2486,7 +2486,7 @@ def unbind_copy(input, dim=0, *, axis=None):
 
 def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
     """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
-    if state.interceptors and intercepts(diagonal_copy, input):
+    if state.active_modes and intercepts(diagonal_copy, input):
         return call(diagonal_copy, input, offset, dim1, dim2, out=out)
     if out is not None:
         return diagonal_copy_out(input, offset, dim1, dim2, out=out)
@@ -2503,7 +2503,7 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.DiagonalBackward0_copy()
@@ -2531,7 +2531,7 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
 
 def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
     """diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(diagonal_copy_out, input, out):
+    if state.active_modes and intercepts(diagonal_copy_out, input, out):
         return call(diagonal_copy_out, input, offset, dim1, dim2, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2551,7 +2551,7 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
 
 def unfold_copy(input, dimension, size, step, *, out=None):
     """unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
-    if state.interceptors and intercepts(unfold_copy, input):
+    if state.active_modes and intercepts(unfold_copy, input):
         return call(unfold_copy, input, dimension, size, step, out=out)
     if out is not None:
         return unfold_copy_out(input, dimension, size, step, out=out)
@@ -2568,7 +2568,7 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.UnfoldBackward0_copy()
@@ -2596,7 +2596,7 @@ def unfold_copy(input, dimension, size, step, *, out=None):
 
 def unfold_copy_out(input, dimension, size, step, *, out):
     """unfold_copy.out(Tensor self, int dimension, int size, int step, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(unfold_copy_out, input, out):
+    if state.active_modes and intercepts(unfold_copy_out, input, out):
         return call(unfold_copy_out, input, dimension, size, step, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2616,7 +2616,7 @@ def unfold_copy_out(input, dimension, size, step, *, out):
 
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
-    if state.interceptors and intercepts(as_strided_copy, input):
+    if state.active_modes and intercepts(as_strided_copy, input):
         return call(as_strided_copy, input, size, stride, storage_offset, out=out)
     if out is not None:
         return as_strided_copy_out(input, size, stride, storage_offset, out=out)
@@ -2633,7 +2633,7 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         if (
             (edge := input._mt_edge) is not None
             and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.interceptors and looks_inside(input))
+            and not (state.active_modes and looks_inside(input))
         ):
             if (edge := edge or edge_of(input)) is not None:
                 node = nodes.AsStridedBackward0_copy()
@@ -2663,7 +2663,7 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
 
 def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
     """as_strided_copy.out(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(as_strided_copy_out, input, out):
+    if state.active_modes and intercepts(as_strided_copy_out, input, out):
         return call(as_strided_copy_out, input, size, stride, storage_offset, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
@@ -2683,7 +2683,7 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
 
 def view_as_real_copy(input, *, out=None):
     """view_as_real_copy(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(view_as_real_copy, input):
+    if state.active_modes and intercepts(view_as_real_copy, input):
         return call(view_as_real_copy, input, out=out)
     if out is not None:
         return view_as_real_copy_out(input, out=out)
@@ -2693,7 +2693,7 @@ def view_as_real_copy(input, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.ViewAsRealBackward0_copy()
@@ -2706,7 +2706,7 @@ def view_as_real_copy(input, *, out=None):
 
 def view_as_real_copy_out(input, *, out):
     """view_as_real_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(view_as_real_copy_out, input, out):
+    if state.active_modes and intercepts(view_as_real_copy_out, input, out):
         return call(view_as_real_copy_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(view_as_real_copy_out, input, out=out)
@@ -2717,7 +2717,7 @@ def view_as_real_copy_out(input, *, out):
 
 def view_as_complex_copy(input, *, out=None):
     """view_as_complex_copy(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(view_as_complex_copy, input):
+    if state.active_modes and intercepts(view_as_complex_copy, input):
         return call(view_as_complex_copy, input, out=out)
     if out is not None:
         return view_as_complex_copy_out(input, out=out)
@@ -2727,7 +2727,7 @@ def view_as_complex_copy(input, *, out=None):
     if (
         (edge := input._mt_edge) is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
+        and not (state.active_modes and looks_inside(input))
     ):
         if (edge := edge or edge_of(input)) is not None:
             node = nodes.ViewAsComplexBackward0_copy()
@@ -2740,7 +2740,7 @@ def view_as_complex_copy(input, *, out=None):
 
 def view_as_complex_copy_out(input, *, out):
     """view_as_complex_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(view_as_complex_copy_out, input, out):
+    if state.active_modes and intercepts(view_as_complex_copy_out, input, out):
         return call(view_as_complex_copy_out, input, out=out)
     if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
         return raise_bad_argument(view_as_complex_copy_out, input, out=out)
@@ -2751,7 +2751,7 @@ def view_as_complex_copy_out(input, *, out):
 
 def select_scatter(input, src, dim, index):
     """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
-    if state.interceptors and intercepts(select_scatter, input, src):
+    if state.active_modes and intercepts(select_scatter, input, src):
         return call(select_scatter, input, src, dim, index)
     try:
         if type(dim) is not int:
@@ -2783,7 +2783,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
     """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(slice_scatter, input, src):
+    if state.active_modes and intercepts(slice_scatter, input, src):
         return call(slice_scatter, input, src, dim, start, end, step, out=out)
     if out is not None:
         return slice_scatter_out(input, src, dim, start, end, step, out=out)
@@ -2821,7 +2821,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
 
 def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
     """slice_scatter.out(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(slice_scatter_out, input, src, out):
+    if state.active_modes and intercepts(slice_scatter_out, input, src, out):
         return call(slice_scatter_out, input, src, dim, start, end, step, out=out)
     try:
         if type(dim) is not int:
@@ -2848,7 +2848,7 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
-    if state.interceptors and intercepts(diagonal_scatter, input, src):
+    if state.active_modes and intercepts(diagonal_scatter, input, src):
         return call(diagonal_scatter, input, src, offset, dim1, dim2)
     try:
         if type(offset) is not int or not -(2**63) <= offset < 2**63:
@@ -2878,7 +2878,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
-    if state.interceptors and intercepts(as_strided_scatter, input, src):
+    if state.active_modes and intercepts(as_strided_scatter, input, src):
         return call(as_strided_scatter, input, src, size, stride, storage_offset)
     try:
         if type(size) is not tuple or size and type(size[0]) is not int:
@@ -2912,7 +2912,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
 
 def _add_batch_dim(input, batch_dim, level):
     """_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"""
-    if state.interceptors and intercepts(_add_batch_dim, input):
+    if state.active_modes and intercepts(_add_batch_dim, input):
         return call(_add_batch_dim, input, batch_dim, level)
     try:
         if type(batch_dim) is not int:
@@ -2936,7 +2936,7 @@ def _add_batch_dim(input, batch_dim, level):
 
 def _spread_over_level(input, level):
     """_spread_over_level(Tensor self, int level) -> Tensor"""
-    if state.interceptors and intercepts(_spread_over_level, input):
+    if state.active_modes and intercepts(_spread_over_level, input):
         return call(_spread_over_level, input, level)
     try:
         if type(level) is not int or not -(2**63) <= level < 2**63:
@@ -2955,7 +2955,7 @@ def _spread_over_level(input, level):
 
 def _remove_batch_dim(input, level, batch_size, out_dim):
     """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
-    if state.interceptors and intercepts(_remove_batch_dim, input):
+    if state.active_modes and intercepts(_remove_batch_dim, input):
         return call(_remove_batch_dim, input, level, batch_size, out_dim)
     try:
         if type(level) is not int or not -(2**63) <= level < 2**63:

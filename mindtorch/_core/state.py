@@ -1,15 +1,15 @@
-"""What is switched on: per thread (`thread`) and in the process (`interceptors`, the default dtype).
+"""What is switched on: per thread (`thread`) and in the process (`active_modes`, the default dtype).
 
-Every generated function reads `state.interceptors` first. It counts whatever needs to look at calls (dispatch trace,
-recorded programs, profiler, autocast, modes, `__torch_function__` classes, forward-AD levels, anomaly mode,
-saved-tensor hooks, inference mode); in an ordinary program it is 0 and the calls go straight through.
+Every generated function reads `state.active_modes` first. It counts the active modes, which is whatever intercepts
+calls (dispatch trace, recorded programs, profiler, autocast, modes, `__torch_function__` classes, forward-AD levels,
+anomaly mode, saved-tensor hooks, inference mode); in an ordinary program it is 0 and the calls go straight through.
 """
 
 import sys
 import threading
 from typing import Any
 
-interceptors = 0
+active_modes = 0
 grad_everywhere = True  # whether every thread records graphs: quicker to ask than thread.grad_enabled
 inference_leaves = 0  # tensors of inference mode that require grad; see `_is_out_of_autograd` of dispatch/dispatcher.py
 dispatch_classes = 0  # classes of tensors with a __torch_dispatch__ of their own
@@ -52,7 +52,7 @@ class ThreadState(threading.local):
     default_devices: Any = None  # the stack of default devices; see mindtorch._core.device
     vmap_levels: tuple = ()  # the levels of vmap that are running, innermost last
     passes = 0  # how many backward passes are open; their nodes may have samples of levels that are over
-    active = 0  # how many interceptors this thread itself has switched on
+    active = 0  # how many of the modes this thread itself has switched on
     switches: Any = None  # `_Switches`, to be counted out when the thread ends; False for the main one
     grad_layout_enforced = True  # see Note [Gradient layout contract] in mindtorch.autograd._engine.accumulate_grad
     view_replay = False  # whether views of rewritten bases are always taken again by their functions
@@ -71,7 +71,7 @@ class _Switches:
 
     def __init__(self) -> None:
         self.without_grad = 0
-        self.interceptors = 0
+        self.active_modes = 0
 
     def __del__(self, is_finalizing: Any = sys.is_finalizing) -> None:
         global grad_everywhere, _threads_without_grad
@@ -80,7 +80,7 @@ class _Switches:
         with _lock:
             _threads_without_grad -= self.without_grad
             grad_everywhere = not _threads_without_grad
-        count_interceptor(-self.interceptors)
+        count_active_mode(-self.active_modes)
 
 
 def _switches() -> Any:
@@ -89,11 +89,11 @@ def _switches() -> Any:
     return thread.switches
 
 
-def count_interceptor(change: int) -> None:
+def count_active_mode(change: int) -> None:
     """Count something that looks at calls in every thread, for example a class with `__torch_function__`."""
-    global interceptors
+    global active_modes
     with _lock:
-        interceptors += change
+        active_modes += change
 
 
 def set_grad_enabled(enabled: bool) -> None:
@@ -120,33 +120,33 @@ def count_recorded_pass(change: int) -> None:
 
 def count_batch_level(change: int) -> None:
     """Count a level of vmap, whose batched arrays may meet others in any thread."""
-    global interceptors, batch_levels
+    global active_modes, batch_levels
     with _lock:
-        interceptors += change
+        active_modes += change
         batch_levels += change
 
 
 def count_inference_leaf(change: int) -> None:
     """Count a tensor of inference mode that requires grad, which calls may be recorded for, or not."""
-    global interceptors, inference_leaves
+    global active_modes, inference_leaves
     with _lock:
-        interceptors += change
+        active_modes += change
         inference_leaves += change
 
 
-def count_thread_interceptor(change: int) -> None:
+def count_thread_mode(change: int) -> None:
     """Count something that looks at the calls of this thread only."""
     thread.active += change
-    count_interceptor(change)
+    count_active_mode(change)
     switches = _switches()
     if switches:
-        switches.interceptors += change
+        switches.active_modes += change
 
 
 def set_anomaly(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode, which holds for all threads."""
     global anomaly_enabled, anomaly_check_nan
     if enabled != anomaly_enabled:
-        count_interceptor(1 if enabled else -1)
+        count_active_mode(1 if enabled else -1)
     anomaly_enabled = enabled
     anomaly_check_nan = check_nan

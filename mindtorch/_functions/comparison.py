@@ -18,7 +18,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     checked_tensor(input, "equal")
     if not isinstance(other, Tensor):
         raise errors.argument_type("equal", "other", 2, "Tensor", other)
-    if not state.interceptors and type(input._mt_array) is type(other._mt_array) is np.ndarray:
+    if not state.active_modes and type(input._mt_array) is type(other._mt_array) is np.ndarray:
         if input._mt_array.dtype == other._mt_array.dtype:
             return input._mt_array.shape == other._mt_array.shape and bool((input._mt_array == other._mt_array).all())
     if is_batched(input) or is_batched(other):

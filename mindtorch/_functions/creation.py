@@ -162,7 +162,7 @@ def _no_coo_form(values: Any) -> TypeError:
 
 def lifted(tensor: Tensor) -> Tensor:
     """A tensor made of Python values, as dispatch modes know it."""
-    if state.interceptors and torch_dispatch.is_wanted(()):
+    if state.active_modes and torch_dispatch.is_wanted(()):
         return torch_dispatch.ask_op("lift_fresh", tensor)
     return tensor
 

@@ -36,7 +36,7 @@ _NUMBERS = (int, float, complex, bool)
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`"""
-    if state.interceptors and has_torch_function((tensor, index)):
+    if state.active_modes and has_torch_function((tensor, index)):
         return handle_torch_function(Tensor.__getitem__, overriding_arguments((tensor, index)), (tensor, index), {})
     kind = type(index)
     if kind is int:
@@ -58,11 +58,11 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`"""
-    if state.interceptors and has_torch_function((tensor, index, value)):
+    if state.active_modes and has_torch_function((tensor, index, value)):
         overriders = overriding_arguments((tensor, index, value))
         handle_torch_function(Tensor.__setitem__, overriders, (tensor, index, value), {})
         return
-    if not state.interceptors and _write_unseen(tensor, index, value):
+    if not state.active_modes and _write_unseen(tensor, index, value):
         return
     if not isinstance(value, Tensor):
         value = _number(tensor, value)

@@ -102,7 +102,7 @@ class OverridableFunction:
         )
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if not state.interceptors or not has_torch_function((*args, *kwargs.values())):
+        if not state.active_modes or not has_torch_function((*args, *kwargs.values())):
             return self.function(*args, **kwargs)
         if self.in_python and not self.__name__.startswith("__"):
             hidden = _NOT_PASSED_ON.get(self.__name__, ())
@@ -199,18 +199,18 @@ class OverridableProperty:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        if state.interceptors and has_torch_function((instance,)):
+        if state.active_modes and has_torch_function((instance,)):
             return self._taken_over(self.__get__, (instance,))
         return self.inner.__get__(instance, owner)
 
     def __set__(self, instance: Any, value: Any) -> None:
-        if state.interceptors and has_torch_function((instance, value)):
+        if state.active_modes and has_torch_function((instance, value)):
             self._taken_over(self.__set__, (instance, value))
         else:
             self.inner.__set__(instance, value)
 
     def __delete__(self, instance: Any) -> None:
-        if state.interceptors and has_torch_function((instance,)):
+        if state.active_modes and has_torch_function((instance,)):
             self._taken_over(self.__delete__, (instance,))
         else:
             self.inner.__delete__(instance)

@@ -218,7 +218,7 @@ class GradMethods:
     @property
     def data(self: Any) -> Tensor:
         """The same memory outside of autograd, with a version of its own: writes through it go unnoticed."""
-        if state.interceptors:
+        if state.active_modes:
             if torch_dispatch.is_wanted((self,)):
                 result = torch_dispatch.ask_op("detach", self)
                 result._mt_version = None if result.is_inference() else [0]

@@ -41,7 +41,7 @@ class ScalarMethods:
         array = self._mt_array
         if array.size != 1 and type(array) is not BatchedArray:
             raise errors.not_a_scalar(array.size)
-        if state.interceptors and torch_dispatch.is_wanted((self,)):
+        if state.active_modes and torch_dispatch.is_wanted((self,)):
             return torch_dispatch.ask_op("_local_scalar_dense", self)
         if self.is_meta:
             raise errors.meta_item()

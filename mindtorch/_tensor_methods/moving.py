@@ -23,7 +23,7 @@ class MovingMethods:
     def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor with another dtype or on another device; the tensor itself when nothing changes."""
         first = args[0] if args else None
-        if len(args) == 1 and not kwargs and not state.interceptors:
+        if len(args) == 1 and not kwargs and not state.active_modes:
             if type(first) is Tensor and type(first._mt_array) is type(self._mt_array) is np.ndarray:
                 first = first.dtype
             if type(first) is Dtype:

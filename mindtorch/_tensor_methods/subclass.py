@@ -26,7 +26,7 @@ class SubclassMethods:
         super(Tensor, cls).__init_subclass__(**options)
         if takes_over(cls) and not getattr(cls, "counts_its_objects", False):
             begin()
-            state.count_interceptor(1)
+            state.count_active_mode(1)
         if torch_dispatch.takes_over(cls):
             torch_dispatch.count_class()
 

@@ -45,7 +45,7 @@ def enter_inner_level() -> int:
     """Begin a level inside of those that there are."""
     _thread.dual_levels = (*_thread.dual_levels, Level())
     _thread.dual_level = len(_thread.dual_levels) - 1
-    state.count_thread_interceptor(1)
+    state.count_thread_mode(1)
     return _thread.dual_level
 
 
@@ -62,7 +62,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     *outer, ended = _thread.dual_levels
     _thread.dual_levels = tuple(outer)
     _thread.dual_level = level - 1
-    state.count_thread_interceptor(-1)
+    state.count_thread_mode(-1)
     ended.end()
 
 

@@ -189,7 +189,7 @@ def set_inference(enabled: bool) -> None:
     """Turn inference mode on or off, and leave grad mode as it is."""
     if enabled != _thread.inference:
         _thread.inference = enabled
-        state.count_thread_interceptor(1 if enabled else -1)
+        state.count_thread_mode(1 if enabled else -1)
 
 
 class set_multithreading_enabled(ModeContext):

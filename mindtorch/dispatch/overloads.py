@@ -66,7 +66,7 @@ class OpOverload:
         return self._entry.view is not None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if state.interceptors and has_torch_function((*args, *kwargs.values())):
+        if state.active_modes and has_torch_function((*args, *kwargs.values())):
             return self._taken_over(args, kwargs)
         return self._call(*args, **kwargs)
 
@@ -188,7 +188,7 @@ class OpOverloadPacket:
         raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if state.interceptors and self._is_boxed and has_torch_function((*args, *kwargs.values())):
+        if state.active_modes and self._is_boxed and has_torch_function((*args, *kwargs.values())):
             return handle_torch_function(self, overriding_arguments((*args, *kwargs.values())), args, kwargs)
         if kwargs and self._copied_out is not None and self._copied_out._schema.is_given_outs(kwargs):
             return self._copied_out(*args, **kwargs)

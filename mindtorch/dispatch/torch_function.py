@@ -44,7 +44,7 @@ def begin_with(overriders: Iterable[Any]) -> None:
         if cls not in _known and not isinstance(value, Tensor):
             _known.add(cls)
             begin()
-            state.count_interceptor(1)
+            state.count_active_mode(1)
 
 
 def disabled_torch_function(function: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
@@ -190,12 +190,12 @@ class TorchFunctionMode:
     def __enter__(self) -> Any:
         begin()
         _thread.function_modes += (self,)
-        state.count_thread_interceptor(1)
+        state.count_thread_mode(1)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         _thread.function_modes = _thread.function_modes[:-1]
-        state.count_thread_interceptor(-1)
+        state.count_thread_mode(-1)
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> "TorchFunctionMode":

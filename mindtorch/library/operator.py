@@ -120,7 +120,7 @@ class Operator:
     # -------------------- calls --------------------
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if state.interceptors:
+        if state.active_modes:
             return self._call_looked_at(args, kwargs)
         classes = tuple(map(type, args))
         kernel, tensors, fits = self._plans[(*classes, *kwargs, *map(type, kwargs.values())) if kwargs else classes]
@@ -152,7 +152,7 @@ class Operator:
 
     def run_kernel(self, *args: Any, **kwargs: Any) -> Any:
         """Run the backend's kernel: what is below autograd."""
-        if state.interceptors and torch_dispatch.is_wanted((*args, *kwargs.values())):
+        if state.active_modes and torch_dispatch.is_wanted((*args, *kwargs.values())):
             return torch_dispatch.ask(self.overload, args, kwargs)
         if self._written or self._written_keywords:
             self._mark_written(args, kwargs)

@@ -126,9 +126,9 @@ class _Watch:
 
     def __init__(self) -> None:
         begin()
-        state.count_interceptor(1)
+        state.count_active_mode(1)
 
-    def __del__(self, count: Any = state.count_interceptor, is_finalizing: Any = sys.is_finalizing) -> None:
+    def __del__(self, count: Any = state.count_active_mode, is_finalizing: Any = sys.is_finalizing) -> None:
         if not is_finalizing():  # at the end of the program the modules may be empty already
             count(-1)
 

@@ -191,7 +191,7 @@ class profile:
     def _switch(self, on: bool) -> None:
         if on != self._is_on:
             _thread.profiler = self._watch if on else None
-            state.count_thread_interceptor(1 if on else -1)
+            state.count_thread_mode(1 if on else -1)
             self._watch.switch(on)
             self._is_on = on
 

@@ -36,12 +36,12 @@ def _recording(recorder: "_Recorder") -> Iterator[None]:
     if _thread.recorder is not None:
         raise ProgramError("a program is being recorded already")
     _thread.recorder = recorder
-    state.count_thread_interceptor(1)
+    state.count_thread_mode(1)
     try:
         yield
     finally:
         _thread.recorder = None
-        state.count_thread_interceptor(-1)
+        state.count_thread_mode(-1)
 
 
 class _Recorder:

@@ -16,7 +16,7 @@ def test_factory(tmp_path):
     assert definition(files, "generated/ops/factory.py", "zeros") == expected('''
         def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
             """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-            if state.interceptors and intercepts(zeros):
+            if state.active_modes and intercepts(zeros):
                 return call(
                     zeros,
                     size,
@@ -58,7 +58,7 @@ def test_factory(tmp_path):
     assert definition(files, "generated/ops/factory.py", "zeros_out") == expected('''
         def zeros_out(size, *more_size, out):
             """zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-            if state.interceptors and intercepts(zeros_out, out):
+            if state.active_modes and intercepts(zeros_out, out):
                 return call(zeros_out, size, *more_size, out=out)
             try:
                 if type(size) is int:
@@ -103,7 +103,7 @@ def test_factory_with_a_generator(tmp_path):
     assert definition(files, "generated/ops/random.py", "rand") == expected('''
         def rand(size, *more_size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
             """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-            if state.interceptors and intercepts(rand):
+            if state.active_modes and intercepts(rand):
                 return call(
                     rand,
                     size,
@@ -168,7 +168,7 @@ def test_result_that_is_no_tensor(tmp_path):
     assert definition(files, "generated/ops/sparse.py", "sparse_dim") == expected('''
         def sparse_dim(input):
             """sparse_dim(Tensor self) -> int"""
-            if state.interceptors and intercepts(sparse_dim, input):
+            if state.active_modes and intercepts(sparse_dim, input):
                 return call(sparse_dim, input)
             try:
                 input_array = input._mt_array
@@ -193,7 +193,7 @@ def test_composite(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "square") == expected('''
         def square(input, *, out=None):
             """square(Tensor self) -> Tensor"""
-            if state.interceptors and intercepts(square, input):
+            if state.active_modes and intercepts(square, input):
                 return call(square, input, out=out)
             if out is not None:
                 return square_out(input, out=out)
@@ -204,7 +204,7 @@ def test_composite(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "square_") == expected('''
         def square_(input):
             """square_(Tensor(a!) self) -> Tensor(a!)"""
-            if state.interceptors and intercepts(square_, input):
+            if state.active_modes and intercepts(square_, input):
                 return call(square_, input)
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square_, input)
@@ -213,7 +213,7 @@ def test_composite(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "square_out") == expected('''
         def square_out(input, *, out):
             """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-            if state.interceptors and intercepts(square_out, input, out):
+            if state.active_modes and intercepts(square_out, input, out):
                 return call(square_out, input, out=out)
             if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
                 return raise_bad_argument(square_out, input, out=out)
@@ -242,7 +242,7 @@ def test_composite_with_an_in_place_function_of_its_own(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "square_") == expected('''
         def square_(input):
             """square_(Tensor(a!) self) -> Tensor(a!)"""
-            if state.interceptors and intercepts(square_, input):
+            if state.active_modes and intercepts(square_, input):
                 return call(square_, input)
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square_, input)
@@ -261,7 +261,7 @@ def test_composite_that_is_still_to_be_written(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "square") == expected('''
         def square(input, *, out=None):
             """square(Tensor self) -> Tensor"""
-            if state.interceptors and intercepts(square, input):
+            if state.active_modes and intercepts(square, input):
                 return call(square, input, out=out)
             if out is not None:
                 return square_out(input, out=out)

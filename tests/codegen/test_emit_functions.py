@@ -29,7 +29,7 @@ def test_a_tensor_and_a_number(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "mul") == expected('''
         def mul(input, other, *, out=None):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
-            if state.interceptors and intercepts(mul, input, other):
+            if state.active_modes and intercepts(mul, input, other):
                 return call(mul, input, other, out=out)
             if out is not None:
                 return mul_out(input, other, out=out)
@@ -67,7 +67,7 @@ def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
     text = definition(files, "generated/ops/pointwise.py", "sub")
     part = expected("""
             kind = input._mt_kind
-            if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
+            if kind and kind is other._mt_kind and not state.active_modes and alpha == 1 and alpha is not True:
                 try:
                     array = _sub_kernels.direct(input_array, other_array)
                 except FAST_PATH_FAILED:
@@ -101,7 +101,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "pow") == expected('''
         def pow(input, exponent):
             """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
-            if state.interceptors and intercepts(pow, input, exponent):
+            if state.active_modes and intercepts(pow, input, exponent):
                 return call(pow, input, exponent)
             try:
                 input_array = input._mt_array
@@ -156,7 +156,7 @@ def test_the_kind_of_one_operand(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "floor") == expected('''
         def floor(input):
             """floor(Tensor self) -> Tensor"""
-            if state.interceptors and intercepts(floor, input):
+            if state.active_modes and intercepts(floor, input):
                 return call(floor, input)
             try:
                 input_array = input._mt_array
@@ -187,7 +187,7 @@ def test_in_place(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "mul_") == expected('''
         def mul_(input, other):
             """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-            if state.interceptors and intercepts(mul_, input, other):
+            if state.active_modes and intercepts(mul_, input, other):
                 return call(mul_, input, other)
             try:
                 if type(other) is not Tensor:
@@ -233,7 +233,7 @@ def test_in_place_with_a_saved_result(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "exp_") == expected('''
         def exp_(input):
             """exp_(Tensor(a!) self) -> Tensor(a!)"""
-            if state.interceptors and intercepts(exp_, input):
+            if state.active_modes and intercepts(exp_, input):
                 return call(exp_, input)
             try:
                 input_array = input._mt_array
@@ -272,7 +272,7 @@ def test_out(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "exp_out") == expected('''
         def exp_out(input, *, out):
             """exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-            if state.interceptors and intercepts(exp_out, input, out):
+            if state.active_modes and intercepts(exp_out, input, out):
                 return call(exp_out, input, out=out)
             try:
                 input_array = input._mt_array
@@ -304,7 +304,7 @@ def test_saved_result(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "exp") == expected('''
         def exp(input, *, out=None):
             """exp(Tensor self) -> Tensor"""
-            if state.interceptors and intercepts(exp, input):
+            if state.active_modes and intercepts(exp, input):
                 return call(exp, input, out=out)
             if out is not None:
                 return exp_out(input, out=out)
@@ -341,7 +341,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "scale") == expected('''
         def scale(input, weight=None, factor=1, *, padding=(0, 0), step=None):
             """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
-            if state.interceptors and intercepts(scale, input, weight):
+            if state.active_modes and intercepts(scale, input, weight):
                 return call(scale, input, weight, factor, padding=padding, step=step)
             try:
                 if type(factor) is not int and type(factor) is not float:
@@ -402,7 +402,7 @@ def test_several_named_results(tmp_path):
                 dim = axis
             if keepdims is not None:
                 keepdim = keepdims
-            if state.interceptors and intercepts(max, input):
+            if state.active_modes and intercepts(max, input):
                 return call(max, input, dim, keepdim, out=out)
             if out is not None:
                 return max_out(input, dim, keepdim, out=out)
@@ -432,7 +432,7 @@ def test_several_named_results(tmp_path):
     assert definition(files, "generated/ops/reduction.py", "max_out") == expected('''
         def max_out(input, dim, keepdim=False, *, out):
             """max.dim_out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-            if state.interceptors and intercepts(max_out, input, out):
+            if state.active_modes and intercepts(max_out, input, out):
                 return call(max_out, input, dim, keepdim, out=out)
             try:
                 if type(dim) is not int:
@@ -477,7 +477,7 @@ def test_results_that_may_be_missing(tmp_path):
     assert definition(files, "generated/ops/nn.py", "norm_grads") == expected('''
         def norm_grads(input, other, output_mask):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
-            if state.interceptors and intercepts(norm_grads, input, other):
+            if state.active_modes and intercepts(norm_grads, input, other):
                 return call(norm_grads, input, other, output_mask)
             try:
                 if len(output_mask) != 2:
@@ -520,7 +520,7 @@ def test_a_list_of_tensors(tmp_path):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
             if axis is not None:
                 dim = axis
-            if state.interceptors and intercepts(cat, tensors):
+            if state.active_modes and intercepts(cat, tensors):
                 return call(cat, tensors, dim)
             try:
                 if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
@@ -560,7 +560,7 @@ def test_a_list_of_optional_tensors(tmp_path):
     assert definition(files, "generated/ops/indexing.py", "index") == expected('''
         def index(input, indices):
             """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-            if state.interceptors and intercepts(index, input, indices):
+            if state.active_modes and intercepts(index, input, indices):
                 return call(index, input, indices)
             try:
                 if type(indices) is not list and not isinstance(indices, (list, tuple)):
@@ -588,5 +588,5 @@ def test_a_parameter_with_the_name_of_its_function(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     text = definition(files, "generated/ops/nn.py", "pad")
-    assert "if state.interceptors and intercepts(_pad, input):\n        return call(_pad, input, pad)" in text
+    assert "if state.active_modes and intercepts(_pad, input):\n        return call(_pad, input, pad)" in text
     assert definition(files, "generated/ops/nn.py", "_pad") == "_pad = pad\n"

@@ -49,7 +49,7 @@ def test_a_renamed_argument(tmp_path):
             """sum_to(Tensor self, int[] size, *, bool strict=False) -> Tensor"""
             if shape is not ... or size is ...:
                 return old_call(sum_to, (sum_to,), (input, size, *more_size), {"strict": strict, "shape": shape})
-            if state.interceptors and intercepts(sum_to, input):
+            if state.active_modes and intercepts(sum_to, input):
         ''').splitlines()
     assert "call(sum_to, input, *joined_ints(size, more_size, SEPARATE_INTS), strict=strict)" in function
     assert definition(files, "generated/registry/view.py", "OLD_CALLS") == expected("""

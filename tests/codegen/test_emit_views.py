@@ -21,7 +21,7 @@ def test_view_with_separate_ints(tmp_path):
     assert definition(files, "generated/ops/view.py", "view") == expected('''
         def view(input, size, *more_size):
             """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
-            if state.interceptors and intercepts(view, input):
+            if state.active_modes and intercepts(view, input):
                 return call(view, input, size, *more_size)
             try:
                 if type(size) is int:
@@ -60,7 +60,7 @@ def test_in_place_view(tmp_path):
     assert definition(files, "generated/ops/view.py", "t_") == expected('''
         def t_(input):
             """t_(Tensor(a!) self) -> Tensor(a!)"""
-            if state.interceptors and intercepts(t_, input):
+            if state.active_modes and intercepts(t_, input):
                 return call(t_, input)
             try:
                 input_array = input._mt_array
@@ -99,7 +99,7 @@ def test_several_views(tmp_path):
             """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
             if axis is not None:
                 dim = axis
-            if state.interceptors and intercepts(unbind, input):
+            if state.active_modes and intercepts(unbind, input):
                 return call(unbind, input, dim)
             try:
                 if type(dim) is not int:
@@ -131,7 +131,7 @@ def test_detach(tmp_path):
     assert definition(files, "generated/ops/view.py", "detach") == expected('''
         def detach(input):
             """detach(Tensor(a) self) -> Tensor(a)"""
-            if state.interceptors and intercepts(detach, input):
+            if state.active_modes and intercepts(detach, input):
                 return call(detach, input)
             try:
                 input_array = input._mt_array
@@ -142,7 +142,7 @@ def test_detach(tmp_path):
     assert definition(files, "generated/ops/view.py", "detach_") == expected('''
         def detach_(input):
             """detach_(Tensor(a!) self) -> Tensor(a!)"""
-            if state.interceptors and intercepts(detach_, input):
+            if state.active_modes and intercepts(detach_, input):
                 return call(detach_, input)
             return input.detach_()
         ''')
@@ -163,7 +163,7 @@ def test_op_that_only_writes(tmp_path):
     assert definition(files, "generated/ops/random.py", "uniform_") == expected('''
         def uniform_(input, from_=0.0, to=1.0, *, generator=None):
             """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
-            if state.interceptors and intercepts(uniform_, input):
+            if state.active_modes and intercepts(uniform_, input):
                 return call(uniform_, input, from_, to, generator=generator)
             try:
                 if type(from_) is not float:

@@ -129,7 +129,7 @@ def first_gradient(variable: Tensor, gradients: list) -> Tensor:
     """What to store as the `.grad` of a variable that has none, given the gradient in a list that gives it up."""
     steal = not _thread.grad_enabled and is_stealable(gradients, variable)
     grad = gradients.pop()
-    if state.interceptors and not _thread.grad_enabled and torch_dispatch.is_wanted((grad,)):
+    if state.active_modes and not _thread.grad_enabled and torch_dispatch.is_wanted((grad,)):
         if _is_all_of_its_memory(grad) and obeys_layout_contract(grad, variable):
             return torch_dispatch.ask_op("detach", grad)
         steal = False

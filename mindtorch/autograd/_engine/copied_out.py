@@ -24,7 +24,7 @@ class CopiedOut:
         self.__name__ = function.__name__
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if state.interceptors and intercepts(self, *args, *kwargs.values()):
+        if state.active_modes and intercepts(self, *args, *kwargs.values()):
             return call(self, *args, **kwargs)
         outs = self._outs(kwargs)
         inputs = {name: value for name, value in kwargs.items() if name not in outs}

@@ -282,7 +282,7 @@ def _implicit_gradient(output: Any) -> Tensor | None:
     if isinstance(output, Tensor) and is_left_to_a_function() and not requires_grad_outside(output):
         return None
     shape, dtype = _shape_and_dtype(output)
-    if not shape and dtype in _ONES and not state.interceptors and _is_dense(output):
+    if not shape and dtype in _ONES and not state.active_modes and _is_dense(output):
         return wrap(_ONES[dtype].copy())
     if any(size != 1 for size in shape):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")

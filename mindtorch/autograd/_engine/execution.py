@@ -279,7 +279,7 @@ def _run(task: Pass) -> None:
     nodes, last, keep_graph, wanted = task.nodes, task.last, task.keep_graph, task.wanted
     watched = state.anomaly_enabled
     captures, needed = task.captures, task.needed
-    add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
+    add = _add_recorded if _thread.grad_enabled or state.active_modes else _add
     arrived: dict[Any, Any] = {}  # node -> the gradient of its output, or the list of those of its outputs; see `_add`
     take = arrived.pop
     finishers = sorted(set(last.values()), key=_by_sequence)  # nodes after which leaves have all their gradients

@@ -63,7 +63,7 @@ def _sum_to(grad: Any, shape: tuple) -> Tensor:
     extra = grad.ndim - len(shape)
     leading = tuple(range(extra))
     repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
-    if not repeated and type(grad._mt_array) is np.ndarray and not (state.recorded_passes or state.interceptors):
+    if not repeated and type(grad._mt_array) is np.ndarray and not (state.recorded_passes or state.active_modes):
         return wrap(_sum_kernels[np.ndarray](grad._mt_array, leading, False, None))
     total = grad.sum((*leading, *repeated), keepdim=True)
     return total.view(shape) if extra else total

@@ -120,7 +120,7 @@ def _write(out: Any, result: Any) -> None:
     if needs_resize(target, array.shape):
         move_into(out, result.to(out.dtype)._mt_array)
         mark_written(out)
-    elif state.interceptors:
+    elif state.active_modes:
         with writing_result(out):
             out.copy_(result)
     else:
@@ -129,7 +129,7 @@ def _write(out: Any, result: Any) -> None:
 
 def _copy(target: Any, source: Any) -> Any:
     """`target.copy_(source)`. Its kernel does it if no mode intercepts the call and nothing is recorded."""
-    if state.interceptors or target._mt_edge is not None or source._mt_edge is not None:
+    if state.active_modes or target._mt_edge is not None or source._mt_edge is not None:
         return target.copy_(source)
     array = target._mt_array
     _copy_kernels[type(array)](array, source._mt_array, False)

@@ -23,11 +23,11 @@ class saved_tensors_hooks:
             raise RuntimeError(_thread.saved_tensor_hooks_disabled)
         check_hooks("_push_saved_tensors_default_hooks", self.pack_hook, self.unpack_hook)
         _thread.saved_tensor_hooks = (*_thread.saved_tensor_hooks, (self.pack_hook, self.unpack_hook))
-        state.count_interceptor(1)
+        state.count_active_mode(1)
 
     def __exit__(self, *exception: Any) -> None:
         _thread.saved_tensor_hooks = _thread.saved_tensor_hooks[:-1]
-        state.count_interceptor(-1)
+        state.count_active_mode(-1)
 
 
 class save_on_cpu(saved_tensors_hooks):

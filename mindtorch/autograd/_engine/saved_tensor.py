@@ -45,11 +45,11 @@ _thread = state.thread
 
 def save(tensor: Any) -> Any:
     """What to keep for an input."""
-    if tensor._mt_version is None and type(tensor) is Tensor and not state.interceptors:
+    if tensor._mt_version is None and type(tensor) is Tensor and not state.active_modes:
         meta = tensor._mt_meta
         if meta is None or not meta.inference:
             return tensor
-    if state.interceptors and _thread.saved_tensor_hooks:
+    if state.active_modes and _thread.saved_tensor_hooks:
         return _packed(tensor, edge_to_keep(tensor))
     counter = tensor._mt_version
     if counter is None:
@@ -69,7 +69,7 @@ def save(tensor: Any) -> Any:
 def save_copy(tensor: Any) -> Any:
     """What to keep for an input that is about to be written. The copy is dual if the input is, at all levels: an op
     itself looks at some of them only, but who unpacks the copy may look at others."""
-    if not state.interceptors:
+    if not state.active_modes:
         return save(tensor.clone())
     with at_all_levels():
         return save(tensor.clone())
@@ -80,7 +80,7 @@ def save_output(node: Any, tensor: Tensor) -> Any:
     edge = tensor._mt_edge or edge_of(tensor)
     if not edge:
         return save(tensor)
-    if not state.interceptors:
+    if not state.active_modes:
         saved = _new(SavedOutput)
     elif _thread.saved_tensor_hooks:
         return _packed(tensor, edge if edge[0] is not node else (None, edge[1]))
@@ -169,7 +169,7 @@ class SavedObject(SavedOutput):
     __slots__ = ("copy",)
 
     def on_graph(self, edge: tuple | None) -> Tensor:
-        wanted = state.interceptors and torch_dispatch.is_wanted((self.copy,))
+        wanted = state.active_modes and torch_dispatch.is_wanted((self.copy,))
         tensor = torch_dispatch.ask_op("detach", self.copy) if wanted else same_object(self.copy)
         tensor._mt_version = self.counter
         tensor._mt_edge = edge

@@ -281,7 +281,7 @@ def _unseen_product(equation: str, left: Tensor, right: Tensor) -> Tensor | None
     """The same for two arrays of the CPU of which nothing is recorded, so that no tensors are made of how they lie in
     the batched product. None if something is, or if they need more than a product."""
     arrays = left._mt_array, right._mt_array
-    if state.interceptors or type(arrays[0]) is not np.ndarray or type(arrays[1]) is not np.ndarray:
+    if state.active_modes or type(arrays[0]) is not np.ndarray or type(arrays[1]) is not np.ndarray:
         return None
     if edge_of(left) is not None or edge_of(right) is not None:
         return None

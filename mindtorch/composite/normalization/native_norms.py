@@ -33,7 +33,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     if not input.numel():
         return _affine(input.clone(), weight, bias), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
-    is_plain = not state.interceptors and type(input._mt_array) is np.ndarray
+    is_plain = not state.active_modes and type(input._mt_array) is np.ndarray
     normalize = _normalized_arrays if is_plain else _normalized_groups
     result, mean, rstd = normalize(*wide, group, eps)
     return result.to(input.dtype), mean.to(input.dtype), rstd.to(input.dtype)
@@ -96,7 +96,7 @@ def _scaled_groups(
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
     """The gradients of the input, the weight and the bias, as far as they are wanted."""
-    is_plain = not state.interceptors and type(input._mt_array) is np.ndarray
+    is_plain = not state.active_modes and type(input._mt_array) is np.ndarray
     if is_plain and not state.thread.grad_enabled and not _is_short(input) and input.numel():
         return _array_gradients(grad_out, input, mean, rstd, weight, group, output_mask)
     wants_input, wants_weight, wants_bias = output_mask

@@ -39,7 +39,7 @@ def _is_recorded_outside(tensor):
     """Whether an op is recorded, and neither modes see which, nor a transform that the tensor belongs to."""
     if tensor._mt_edge is None or not state.thread.grad_enabled or type(tensor._mt_array) is BatchedArray:
         return False
-    if state.interceptors and (is_wanted((tensor,)) or owner_of(tensor) is not None):
+    if state.active_modes and (is_wanted((tensor,)) or owner_of(tensor) is not None):
         return False
     return edge_of(tensor) is not None
 

@@ -55,7 +55,7 @@ settings = Settings()
 def _switch(fast_dtypes: dict[str, dtype] | None) -> None:
     """Have the calls of this thread cast on some devices to a dtype for each, or not any longer."""
     if (fast_dtypes is None) != (_thread.autocast is None):
-        state.count_thread_interceptor(-1 if fast_dtypes is None else 1)
+        state.count_thread_mode(-1 if fast_dtypes is None else 1)
     _thread.autocast = fast_dtypes
 
 

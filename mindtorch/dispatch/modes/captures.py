@@ -187,11 +187,11 @@ def _running(own: OwnTensors) -> Iterator[OwnTensors]:
     outer = _thread.own_tensors
     _thread.own_tensors = own
     _count(1)
-    state.count_thread_interceptor(1)
+    state.count_thread_mode(1)
     try:
         yield own
     finally:
-        state.count_thread_interceptor(-1)
+        state.count_thread_mode(-1)
         _count(-1)
         _thread.own_tensors = outer
         if outer is not None:  # the function around it has made them, too

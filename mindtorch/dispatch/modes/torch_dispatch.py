@@ -131,7 +131,7 @@ def count_class() -> None:
     """Note that there is a class with `__torch_dispatch__`. It stays."""
     with _lock:
         state.dispatch_classes += 1
-    state.count_interceptor(1)
+    state.count_active_mode(1)
 
 
 _NOT_ASKED = object()  # the outcome of a call that got to no kernel: it was handed on to the `out=` variant
@@ -352,12 +352,12 @@ class TorchDispatchMode:
 
     def __enter__(self) -> Any:
         _thread.dispatch_modes += (self,)
-        state.count_thread_interceptor(1)
+        state.count_thread_mode(1)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         _thread.dispatch_modes = _thread.dispatch_modes[:-1]
-        state.count_thread_interceptor(-1)
+        state.count_thread_mode(-1)
 
 
 def current_mode() -> Any:

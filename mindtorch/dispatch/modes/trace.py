@@ -19,7 +19,7 @@ from mindtorch.dispatch.keys import key_of, key_of_device
 _thread = state.thread
 _everywhere = os.environ.get("MINDTORCH_SHOW_DISPATCH_TRACE") == "1"
 if _everywhere:
-    state.count_interceptor(1)
+    state.count_active_mode(1)
 
 
 def is_on() -> bool:
@@ -31,12 +31,12 @@ def show_dispatch_trace() -> Iterator[None]:
     """Print the ops that this thread calls in the block."""
     before = _thread.trace
     _thread.trace = True
-    state.count_thread_interceptor(1)
+    state.count_thread_mode(1)
     try:
         yield
     finally:
         _thread.trace = before
-        state.count_thread_interceptor(-1)
+        state.count_thread_mode(-1)
 
 
 def traced(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:

@@ -48,11 +48,11 @@ def _noted_edge(tensor: Tensor) -> Any:
 def noting_views() -> Iterator[None]:
     """In this block ops that use such views are noted, if any have been: in the backward pass of a transform."""
     is_on = bool(_bases)
-    state.count_thread_interceptor(is_on)
+    state.count_thread_mode(is_on)
     try:
         yield
     finally:
-        state.count_thread_interceptor(-is_on)
+        state.count_thread_mode(-is_on)
 
 
 def edges_of_bases(node: Any) -> list[Any]:

@@ -204,7 +204,7 @@ class TestThreadsThatEnd:
     @pytest.mark.parametrize("switch", [torch.no_grad, torch.inference_mode, lambda: torch.set_grad_enabled(False)])
     @pytest.mark.usefixtures("settled")
     def test_within_a_block(self, switch):
-        before = state.grad_everywhere, state.interceptors
+        before = state.grad_everywhere, state.active_modes
 
         def work():
             switch().__enter__()
@@ -215,9 +215,9 @@ class TestThreadsThatEnd:
         thread.start()
         thread.join()
         deadline = time.monotonic() + 5  # a thread's own data goes a moment after it is joined
-        while (state.grad_everywhere, state.interceptors) != before and time.monotonic() < deadline:
+        while (state.grad_everywhere, state.active_modes) != before and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert during == [False] and (state.grad_everywhere, state.interceptors) == before
+        assert during == [False] and (state.grad_everywhere, state.active_modes) == before
 
     def test_after_a_block(self):
         def work():

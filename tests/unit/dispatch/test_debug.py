@@ -18,9 +18,9 @@ from mindtorch.dispatch.registry import KernelTable, kernel_table, register_kern
 def checking(monkeypatch):
     monkeypatch.setattr(debug, "ON", True)
     monkeypatch.setattr(KernelTable, "__getitem__", debug.watched)
-    state.count_interceptor(1)
+    state.count_active_mode(1)
     yield
-    state.count_interceptor(-1)
+    state.count_active_mode(-1)
 
 
 @pytest.fixture

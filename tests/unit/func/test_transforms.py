@@ -173,7 +173,7 @@ class TestLevels:
     @pytest.mark.parametrize("transform", [func.grad, func.vmap, lambda f: lambda x: func.jvp(f, (x,), (x,))])
     @pytest.mark.usefixtures("settled")
     def test_an_error_leaves_nothing_switched_on(self, transform):
-        before = state.interceptors
+        before = state.active_modes
 
         def f(x):
             raise KeyError("on purpose")
@@ -182,7 +182,7 @@ class TestLevels:
             transform(f)(numbers(1, 2))
         gc.collect()
         thread = state.thread
-        assert (state.interceptors, thread.transforms, thread.own_tensors, thread.dual_level) == (before, 0, None, -1)
+        assert (state.active_modes, thread.transforms, thread.own_tensors, thread.dual_level) == (before, 0, None, -1)
         assert torch.is_grad_enabled()
 
     def test_what_a_function_made_may_be_written_when_it_is_over(self):

@@ -31,10 +31,10 @@ def test_the_programs_of_the_page(capsys):
 
 @pytest.mark.usefixtures("settled")
 def test_nothing_is_watched_after_the_call():
-    before = state.interceptors
+    before = state.active_modes
     vmap(lambda x: x * 2 + x.sum())(torch.ones(2, 3))
     gc.collect()
-    assert (state.interceptors, state.batch_levels) == (before, 0)
+    assert (state.active_modes, state.batch_levels) == (before, 0)
 
 
 RESULTS = {

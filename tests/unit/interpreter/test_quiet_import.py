@@ -25,7 +25,7 @@ import importlib, mindtorch, mindtorch._core.state as state
 for area in {AREAS}:
     importlib.import_module("mindtorch." + area)
     mindtorch.ones(3) * mindtorch.nn.Linear(3, 3)(mindtorch.ones(3))
-    print(area, state.interceptors, state.recorded_passes, state.grad_everywhere)
+    print(area, state.active_modes, state.recorded_passes, state.grad_everywhere)
 """
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MINDTORCH_")}
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=plain)
@@ -39,15 +39,15 @@ def test_importing_leaves_calls_alone(area: str, switches: dict[str, str]) -> No
 
 @pytest.mark.usefixtures("settled")
 def test_lazy_layers_cost_nothing_once_they_have_their_shape() -> None:
-    before = state.interceptors
+    before = state.active_modes
     layer = mindtorch.nn.LazyLinear(3)
-    assert state.interceptors > before
+    assert state.active_modes > before
     layer(mindtorch.ones(2, 5))
-    assert state.interceptors == before
+    assert state.active_modes == before
     layer = mindtorch.nn.LazyBatchNorm1d()
     del layer
     gc.collect()
-    assert state.interceptors == before
+    assert state.active_modes == before
 
 
 def test_the_first_call_is_taken_over_as_all_later_ones_are() -> None:

@@ -27,12 +27,12 @@ class Counting(TorchDispatchMode):
 
 @pytest.mark.usefixtures("settled")
 def test_nothing_is_left_behind():
-    before = state.interceptors
+    before = state.active_modes
     with Counting() as mode:
         torch.ones(2) * 2
-        assert arithmetic._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before + 1
+        assert arithmetic._mul_kernels is kernel_table("mul.Tensor") and state.active_modes == before + 1
     assert mode.seen == ["aten.ones.default", "aten.mul.Tensor"]
-    assert arithmetic._mul_kernels is kernel_table("mul.Tensor") and state.interceptors == before
+    assert arithmetic._mul_kernels is kernel_table("mul.Tensor") and state.active_modes == before
     assert not state.thread.below_autograd and state.thread.dispatched is None
 
 

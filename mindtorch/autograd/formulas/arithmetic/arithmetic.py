@@ -19,7 +19,7 @@ def mul_backward(grad, other):
     The most frequent formula of all: for plain tensors, when nothing is recorded or watched, it is the bare product.
     """
     kind = grad._mt_kind
-    if kind and type(other) is Tensor and kind is other._mt_kind and not (state.recorded_passes or state.interceptors):
+    if kind and type(other) is Tensor and kind is other._mt_kind and not (state.recorded_passes or state.active_modes):
         try:
             array = _mul_kernels.direct(grad._mt_array, other._mt_array)
         except FAST_PATH_FAILED:

@@ -38,7 +38,7 @@ def mm_mat2_backward(grad, self, stride):
 
 def _bare_kind(grad, factor):
     """The kind of two plain arrays while nothing is recorded or watched: then the kernel can be called directly."""
-    return None if state.recorded_passes or state.interceptors else common_kind(grad, factor)
+    return None if state.recorded_passes or state.active_modes else common_kind(grad, factor)
 
 
 def cdist_grads(grad, x1, x2, p, result):

@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The reduction ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -32,7 +32,7 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.interceptors and intercepts(energy, input):
+    if state.active_modes and intercepts(energy, input):
         return call(energy, input, dim, keepdim, out=out)
     if out is not None:
         return energy_out(input, dim, keepdim, out=out)
@@ -60,7 +60,7 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
 
 def energy_out(input, dim=None, keepdim=False, *, out):
     """energy.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(energy_out, input, out):
+    if state.active_modes and intercepts(energy_out, input, out):
         return call(energy_out, input, dim, keepdim, out=out)
     try:
         if type(dim) is int:

@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The shrinkage ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -29,7 +29,7 @@ _soft_threshold_kernels = kernel_table("wavelets::soft_threshold")
 
 def soft_threshold(input, threshold, *, out=None):
     """soft_threshold(Tensor self, float threshold) -> Tensor"""
-    if state.interceptors and intercepts(soft_threshold, input):
+    if state.active_modes and intercepts(soft_threshold, input):
         return call(soft_threshold, input, threshold, out=out)
     if out is not None:
         return soft_threshold_out(input, threshold, out=out)
@@ -52,7 +52,7 @@ def soft_threshold(input, threshold, *, out=None):
 
 def soft_threshold_(input, threshold):
     """soft_threshold_(Tensor(a!) self, float threshold) -> Tensor(a!)"""
-    if state.interceptors and intercepts(soft_threshold_, input):
+    if state.active_modes and intercepts(soft_threshold_, input):
         return call(soft_threshold_, input, threshold)
     try:
         if type(threshold) is not float:
@@ -78,7 +78,7 @@ def soft_threshold_(input, threshold):
 
 def soft_threshold_out(input, threshold, *, out):
     """soft_threshold.out(Tensor self, float threshold, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(soft_threshold_out, input, out):
+    if state.active_modes and intercepts(soft_threshold_out, input, out):
         return call(soft_threshold_out, input, threshold, out=out)
     try:
         if type(threshold) is not float:
@@ -98,7 +98,7 @@ def denoise(input, threshold, dim=-1, *, axis=None):
     """denoise(Tensor self, float threshold, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(denoise, input):
+    if state.active_modes and intercepts(denoise, input):
         return call(denoise, input, threshold, dim)
     try:
         if not isinstance(input, Tensor):

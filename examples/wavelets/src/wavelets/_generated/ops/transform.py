@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The transform ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -32,7 +32,7 @@ def haar(input, dim=-1, *, out=None, axis=None):
     """haar(Tensor self, int dim=-1) -> (Tensor approximation, Tensor detail)"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(haar, input):
+    if state.active_modes and intercepts(haar, input):
         return call(haar, input, dim, out=out)
     if out is not None:
         return haar_out(input, dim, out=out)
@@ -57,7 +57,7 @@ def haar(input, dim=-1, *, out=None, axis=None):
 
 def haar_out(input, dim=-1, *, out):
     """haar.out(Tensor self, int dim=-1, *, Tensor(a!) approximation, Tensor(b!) detail) -> (Tensor(a!) approximation, Tensor(b!) detail)"""
-    if state.interceptors and intercepts(haar_out, input, out):
+    if state.active_modes and intercepts(haar_out, input, out):
         return call(haar_out, input, dim, out=out)
     try:
         if type(dim) is not int:
@@ -80,7 +80,7 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
     """inverse_haar(Tensor approximation, Tensor detail, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(inverse_haar, approximation, detail):
+    if state.active_modes and intercepts(inverse_haar, approximation, detail):
         return call(inverse_haar, approximation, detail, dim)
     try:
         if type(dim) is not int:
@@ -107,7 +107,7 @@ def every_other(input, dim=-1, *, axis=None):
     """every_other(Tensor(a) self, int dim=-1) -> Tensor(a)"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(every_other, input):
+    if state.active_modes and intercepts(every_other, input):
         return call(every_other, input, dim)
     try:
         if type(dim) is not int:

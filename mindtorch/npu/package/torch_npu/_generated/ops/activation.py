@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The activation ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -21,7 +21,7 @@ def npu_swiglu(input, dim=-1, *, axis=None):
     """npu_swiglu(Tensor self, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(npu_swiglu, input):
+    if state.active_modes and intercepts(npu_swiglu, input):
         return call(npu_swiglu, input, dim)
     try:
         if not isinstance(input, Tensor):
@@ -37,7 +37,7 @@ def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
     """npu_geglu(Tensor self, int dim=-1, int approximate=1, bool activate_left=False) -> (Tensor, Tensor)"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(npu_geglu, input):
+    if state.active_modes and intercepts(npu_geglu, input):
         return call(npu_geglu, input, dim, approximate, activate_left)
     try:
         if not isinstance(input, Tensor):
@@ -55,7 +55,7 @@ def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
 
 def npu_fast_gelu(input):
     """npu_fast_gelu(Tensor self) -> Tensor"""
-    if state.interceptors and intercepts(npu_fast_gelu, input):
+    if state.active_modes and intercepts(npu_fast_gelu, input):
         return call(npu_fast_gelu, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(npu_fast_gelu, input)

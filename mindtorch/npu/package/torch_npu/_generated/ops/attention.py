@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The attention ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -19,7 +19,7 @@ from torch_npu.composite import attention as composite
 
 def npu_rotary_mul(input, r1, r2, rotary_mode="half"):
     """npu_rotary_mul(Tensor self, Tensor r1, Tensor r2, str rotary_mode='half') -> Tensor"""
-    if state.interceptors and intercepts(npu_rotary_mul, input, r1, r2):
+    if state.active_modes and intercepts(npu_rotary_mul, input, r1, r2):
         return call(npu_rotary_mul, input, r1, r2, rotary_mode)
     try:
         if not (isinstance(input, Tensor) and isinstance(r1, Tensor) and isinstance(r2, Tensor)):
@@ -55,7 +55,7 @@ def npu_fusion_attention(
     sink=None,
 ):
     """npu_fusion_attention(Tensor query, Tensor key, Tensor value, int head_num, str input_layout, Tensor? pse=None, Tensor? padding_mask=None, Tensor? atten_mask=None, float scale=1.0, float keep_prob=1.0, int pre_tockens=2147483647, int next_tockens=2147483647, int inner_precise=0, int[]? prefix=None, int[]? actual_seq_qlen=None, int[]? actual_seq_kvlen=None, int sparse_mode=0, bool gen_mask_parallel=True, bool sync=False, str softmax_layout='', Tensor? sink=None) -> (Tensor, Tensor, Tensor, Tensor, int, int, int)"""
-    if state.interceptors and intercepts(npu_fusion_attention, query, key, value, pse, padding_mask, atten_mask, sink):
+    if state.active_modes and intercepts(npu_fusion_attention, query, key, value, pse, padding_mask, atten_mask, sink):
         return call(
             npu_fusion_attention,
             query,
@@ -207,7 +207,7 @@ def npu_fusion_attention_grad(
     sink=None,
 ):
     """npu_fusion_attention_grad(Tensor query, Tensor key, Tensor value, Tensor dy, int head_num, str input_layout, *, Tensor? pse=None, Tensor? padding_mask=None, Tensor? atten_mask=None, Tensor? softmax_max=None, Tensor? softmax_sum=None, Tensor? softmax_in=None, Tensor? attention_in=None, float scale_value=1.0, float keep_prob=1.0, int pre_tockens=2147483647, int next_tockens=2147483647, int inner_precise=0, int seed=0, int offset=0, int numels=0, int[]? prefix=None, int[]? actual_seq_qlen=None, int[]? actual_seq_kvlen=None, int sparse_mode=0, bool gen_mask_parallel=True, bool sync=False, str softmax_layout='', Tensor? sink=None) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         npu_fusion_attention_grad,
         query,
         key,

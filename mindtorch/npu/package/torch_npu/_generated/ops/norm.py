@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The norm ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -19,7 +19,7 @@ from torch_npu.composite import norm as composite
 
 def npu_rms_norm(input, gamma, epsilon=1e-06):
     """npu_rms_norm(Tensor self, Tensor gamma, float epsilon=1e-06) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_rms_norm, input, gamma):
+    if state.active_modes and intercepts(npu_rms_norm, input, gamma):
         return call(npu_rms_norm, input, gamma, epsilon)
     try:
         if not (isinstance(input, Tensor) and isinstance(gamma, Tensor)):
@@ -33,7 +33,7 @@ def npu_rms_norm(input, gamma, epsilon=1e-06):
 
 def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
     """npu_add_rms_norm(Tensor x1, Tensor x2, Tensor gamma, float epsilon=1e-06) -> (Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_add_rms_norm, x1, x2, gamma):
+    if state.active_modes and intercepts(npu_add_rms_norm, x1, x2, gamma):
         return call(npu_add_rms_norm, x1, x2, gamma, epsilon)
     try:
         if not (isinstance(x1, Tensor) and isinstance(x2, Tensor) and isinstance(gamma, Tensor)):

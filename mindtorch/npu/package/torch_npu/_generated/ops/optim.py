@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The optim ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -35,7 +35,7 @@ def npu_apply_adam_w(
     out=None,
 ):
     """npu_apply_adam_w(Scalar beta1_power, Scalar beta2_power, Scalar lr, Scalar weight_decay, Scalar beta1, Scalar beta2, Scalar epsilon, Tensor grad, Tensor? max_grad_norm, bool? amsgrad, bool? maximize) -> (Tensor var, Tensor m, Tensor v)"""
-    if state.interceptors and intercepts(npu_apply_adam_w, grad, max_grad_norm):
+    if state.active_modes and intercepts(npu_apply_adam_w, grad, max_grad_norm):
         return call(
             npu_apply_adam_w,
             beta1_power,
@@ -125,7 +125,7 @@ def npu_apply_adam_w_out(
     beta1_power, beta2_power, lr, weight_decay, beta1, beta2, epsilon, grad, max_grad_norm, amsgrad, maximize, *, out
 ):
     """npu_apply_adam_w.out(Scalar beta1_power, Scalar beta2_power, Scalar lr, Scalar weight_decay, Scalar beta1, Scalar beta2, Scalar epsilon, Tensor grad, Tensor? max_grad_norm, bool? amsgrad, bool? maximize, *, Tensor(a!) var, Tensor(b!) m, Tensor(c!) v) -> (Tensor(a!) var, Tensor(b!) m, Tensor(c!) v)"""
-    if state.interceptors and intercepts(npu_apply_adam_w_out, grad, max_grad_norm, out):
+    if state.active_modes and intercepts(npu_apply_adam_w_out, grad, max_grad_norm, out):
         return call(
             npu_apply_adam_w_out,
             beta1_power,

@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The parallel ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -34,7 +34,7 @@ def npu_all_gather_base_mm(
     comm_mode=None,
 ):
     """npu_all_gather_base_mm(Tensor self, Tensor x2, str hcom, int world_size, *, Tensor? bias=None, Tensor? x1_scale=None, Tensor? x2_scale=None, int gather_index=0, bool gather_output=True, int comm_turn=0, ScalarType? output_dtype=None, str? comm_mode=None) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_all_gather_base_mm, input, x2, bias, x1_scale, x2_scale):
+    if state.active_modes and intercepts(npu_all_gather_base_mm, input, x2, bias, x1_scale, x2_scale):
         return call(
             npu_all_gather_base_mm,
             input,
@@ -121,7 +121,7 @@ def npu_mm_reduce_scatter_base(
     comm_mode=None,
 ):
     """npu_mm_reduce_scatter_base(Tensor self, Tensor x2, str hcom, int world_size, *, str reduce_op='sum', Tensor? bias=None, Tensor? x1_scale=None, Tensor? x2_scale=None, int comm_turn=0, ScalarType? output_dtype=None, str? comm_mode=None) -> Tensor"""
-    if state.interceptors and intercepts(npu_mm_reduce_scatter_base, input, x2, bias, x1_scale, x2_scale):
+    if state.active_modes and intercepts(npu_mm_reduce_scatter_base, input, x2, bias, x1_scale, x2_scale):
         return call(
             npu_mm_reduce_scatter_base,
             input,

@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The products ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -40,7 +40,7 @@ def npu_grouped_matmul(
     output_dtype=None,
 ):
     """npu_grouped_matmul(Tensor[] x, Tensor[] weight, *, Tensor[]? bias=None, Tensor[]? scale=None, Tensor[]? offset=None, Tensor[]? antiquant_scale=None, Tensor[]? antiquant_offset=None, Tensor[]? per_token_scale=None, Tensor? group_list=None, Tensor[]? activation_input=None, Tensor[]? activation_quant_scale=None, Tensor[]? activation_quant_offset=None, int? split_item=0, int? group_type=-1, int? group_list_type=0, int? act_type=0, int[]? tuning_config=None, ScalarType? output_dtype=None) -> Tensor[]"""
-    if state.interceptors and intercepts(
+    if state.active_modes and intercepts(
         npu_grouped_matmul,
         x,
         weight,
@@ -188,7 +188,7 @@ def npu_grouped_matmul(
 
 def npu_format_cast(input, acl_format):
     """npu_format_cast(Tensor self, int acl_format) -> Tensor"""
-    if state.interceptors and intercepts(npu_format_cast, input):
+    if state.active_modes and intercepts(npu_format_cast, input):
         return call(npu_format_cast, input, acl_format)
     try:
         if not isinstance(input, Tensor):

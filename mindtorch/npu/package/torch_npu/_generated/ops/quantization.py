@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The quantization ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -22,7 +22,7 @@ def npu_dynamic_quant(
     input, *, smooth_scales=None, group_index=None, dst_type=None, quant_mode="pertoken", dst_type_max=0.0
 ):
     """npu_dynamic_quant(Tensor input, *, Tensor? smooth_scales=None, Tensor? group_index=None, ScalarType? dst_type=None, str quant_mode='pertoken', float dst_type_max=0.0) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_dynamic_quant, input, smooth_scales, group_index):
+    if state.active_modes and intercepts(npu_dynamic_quant, input, smooth_scales, group_index):
         return call(
             npu_dynamic_quant,
             input,
@@ -70,7 +70,7 @@ def npu_dynamic_mx_quant(
     input, *, axis=-1, round_mode="rint", dst_type=None, block_size=32, scale_alg=0, dst_type_max=0.0, max_low_bound=0.0
 ):
     """npu_dynamic_mx_quant(Tensor input, *, int axis=-1, str round_mode='rint', ScalarType? dst_type=None, int block_size=32, int? scale_alg=0, float dst_type_max=0.0, float max_low_bound=0.0) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_dynamic_mx_quant, input):
+    if state.active_modes and intercepts(npu_dynamic_mx_quant, input):
         return call(
             npu_dynamic_mx_quant,
             input,
@@ -141,7 +141,7 @@ def npu_quant_matmul(
     y_scale=None,
 ):
     """npu_quant_matmul(Tensor x1, Tensor x2, Tensor scale, *, Tensor? offset=None, Tensor? pertoken_scale=None, Tensor? bias=None, ScalarType? output_dtype=None, int? x1_dtype=None, int? x2_dtype=None, int? pertoken_scale_dtype=None, int? scale_dtype=None, int[]? group_sizes=None, Tensor? y_scale=None) -> Tensor"""
-    if state.interceptors and intercepts(npu_quant_matmul, x1, x2, scale, offset, pertoken_scale, bias, y_scale):
+    if state.active_modes and intercepts(npu_quant_matmul, x1, x2, scale, offset, pertoken_scale, bias, y_scale):
         return call(
             npu_quant_matmul,
             x1,

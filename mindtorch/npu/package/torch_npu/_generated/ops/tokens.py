@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """The tokens ops: what a call does, layer by layer, in one function each.
 
-Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
 formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
@@ -19,7 +19,7 @@ from torch_npu.composite import tokens as composite
 
 def npu_moe_token_permute(tokens, indices, num_out_tokens=None, padded_mode=False):
     """npu_moe_token_permute(Tensor tokens, Tensor indices, int? num_out_tokens=None, bool padded_mode=False) -> (Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_moe_token_permute, tokens, indices):
+    if state.active_modes and intercepts(npu_moe_token_permute, tokens, indices):
         return call(npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
     try:
         if not (isinstance(tokens, Tensor) and isinstance(indices, Tensor)):
@@ -35,7 +35,7 @@ def npu_moe_token_permute(tokens, indices, num_out_tokens=None, padded_mode=Fals
 
 def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_mode=False, restore_shape=None):
     """npu_moe_token_unpermute(Tensor permuted_tokens, Tensor sorted_indices, Tensor? probs=None, bool padded_mode=False, int[]? restore_shape=None) -> Tensor"""
-    if state.interceptors and intercepts(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs):
+    if state.active_modes and intercepts(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs):
         return call(npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
     try:
         if not (
@@ -75,7 +75,7 @@ def npu_moe_init_routing_v2(
     x_dtype=None,
 ):
     """npu_moe_init_routing_v2(Tensor x, Tensor expert_idx, *, Tensor? scale=None, Tensor? offset=None, int active_num=-1, int expert_capacity=-1, int expert_num=-1, int drop_pad_mode=0, int expert_tokens_num_type=0, bool expert_tokens_num_flag=False, int quant_mode=-1, int[2] active_expert_range=[], int row_idx_type=0, int? x_dtype=None) -> (Tensor, Tensor, Tensor, Tensor)"""
-    if state.interceptors and intercepts(npu_moe_init_routing_v2, x, expert_idx, scale, offset):
+    if state.active_modes and intercepts(npu_moe_init_routing_v2, x, expert_idx, scale, offset):
         return call(
             npu_moe_init_routing_v2,
             x,
