@@ -47,6 +47,17 @@ def test_internals_quote_generated_code(first_line, file):
     assert f"\n\n{quote}\n\n" in text, f"docs/internals.md quotes what {file} no longer says: copy it anew"
 
 
+def test_the_glossary_names_what_is_there():
+    page = (ROOT / "docs/internals.md").read_text(encoding="utf-8")
+    glossary = page.partition("\n## Glossary\n")[2].partition("\n## ")[0]
+    places = [row.split("|")[-2] for row in glossary.splitlines() if row.startswith("| ")][1:]
+    found = [re.findall(r"`([^`]+)`(?:: `([^`]+)`)?", place) for place in places]
+    assert len(found) > 15 and all(found)
+    for file, name in (each for row in found for each in row):
+        assert (ROOT / file).exists(), file
+        assert not name or re.search(rf"\b{name}\b", (ROOT / file).read_text(encoding="utf-8")), (file, name)
+
+
 def test_every_word_of_promotion_and_shape_is_explained():
     ops = model().ops.values()
     promotion, shape = (ROOT / "docs/rules.md").read_text(encoding="utf-8").split("\n## Shape")
