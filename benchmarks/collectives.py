@@ -89,8 +89,9 @@ def measure(only: str) -> list[tuple[str, str, str, float, float]]:
     """Rows of collective, dtype, size, our seconds and gloo's."""
     dist.init_process_group("gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
-    address = f"tcp://127.0.0.1:{os.environ['GLOO_PORT']}"
-    peer_dist.init_process_group("gloo", init_method=address, rank=rank, world_size=size)
+    # A store of its own: told an address, torch looks for the one that torchrun would have opened there.
+    store = peer_dist.TCPStore("127.0.0.1", int(os.environ["GLOO_PORT"]), size, is_master=rank == 0)
+    peer_dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
 
     def agree(calls: int) -> int:
         given = [calls]
