@@ -83,7 +83,7 @@ def _refuse(tensor: Tensor) -> None:
     raise ValueError("Tensors must be CPU and dense")
 
 
-def check_for_nan(memory: Memory, kind: str) -> None:
+def check_for_nan(memory: Memory | list[Memory], kind: str) -> None:
     """Refuse numbers that are NaN."""
     if has_nan(memory):
         raise RuntimeError(f"NaN check failed: the input tensor of {kind} has NaN in it")

@@ -24,13 +24,11 @@ from mindtorch.distributed.memory import (
     Memory,
     apart,
     copied,
-    deliver,
+    deliver_all,
     divide,
-    empty,
     in_rows,
-    joined,
     multiply,
-    split,
+    places_for,
     write,
 )
 from mindtorch.distributed.op_types import OpType
@@ -168,11 +166,12 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bo
         return None
     check_list(tensor_list, tensor, chosen)
     source = _in_rows(tensor)
+    arrays = _arrays(tensor_list)
 
     def body(communicator: Communicator) -> None:
-        parts = empty(communicator.size * source.size, source)
-        communicator.all_gather(parts, source)
-        _fill(tensor_list, parts)
+        places = places_for(arrays, [source])
+        communicator.all_gather_parts(places, source)
+        deliver_all(arrays, places)
 
     words = _words(OpType.ALLGATHER, tensor, source, 0)
     return chosen.collective(Call(OpType.ALLGATHER, (tensor,), tuple(tensor_list), source, words, body), async_op)
@@ -225,12 +224,12 @@ def gather(
     if checked_root(root, chosen, "gather") == chosen.rank():
         check_root_list(gather_list, tensor, chosen, "gather", "output")
     source = _in_rows(tensor)
+    arrays = _arrays(gather_list) if is_root else []
 
     def body(communicator: Communicator) -> None:
-        parts = empty(communicator.size * source.size, source) if is_root else None
-        communicator.gather(parts, source, root)
-        if parts is not None:
-            _fill(gather_list, parts)
+        places = places_for(arrays, [source]) if is_root else None
+        communicator.gather_parts(places, source, root)
+        deliver_all(arrays, places or [])
 
     outputs = tuple(gather_list) if is_root else ()
     return chosen.collective(
@@ -258,12 +257,13 @@ def scatter(
     if checked_root(root, chosen, "scatter") == chosen.rank():
         check_root_list(scatter_list, tensor, chosen, "scatter", "input")
     memory_of(tensor)
+    arrays = [tensor._mt_array]
 
     def body(communicator: Communicator) -> None:
-        parts = joined([_in_rows(each) for each in scatter_list]) if is_root else None
-        own = empty(tensor.numel(), tensor._mt_array)
-        communicator.scatter(own, parts, root)
-        _fill([tensor], own)
+        parts = [_in_rows(each) for each in scatter_list] if is_root else None
+        places = places_for(arrays, parts or [])
+        communicator.scatter_parts(places[0], parts, root)
+        deliver_all(arrays, places)
 
     inputs = tuple(scatter_list) if is_root else (tensor,)
     words = _words(OpType.SCATTER, tensor, tensor._mt_array, root)
@@ -288,18 +288,19 @@ def reduce_scatter(
                 f"invalid tensor size at index {place} (expected ({sizes(output)}), got ({sizes(each)}))"
             )
     kind = checked_op(op, output, "reduce_scatter")
-    parts = joined([_in_rows(each) for each in input_list])
-    own = empty(output.numel(), parts)
+    sources = [_in_rows(each) for each in input_list]
     memory_of(output)
+    arrays = [output._mt_array]
 
     def body(communicator: Communicator) -> None:
-        _before(parts, kind, op)
-        communicator.reduce_scatter(own, parts, _summed(kind))
-        _after(own, kind, communicator.size)
-        _fill([output], own)
+        parts = [_multiplied(each, kind, op) for each in sources]
+        places = places_for(arrays, parts)
+        communicator.reduce_scatter_parts(places[0], parts, _summed(kind))
+        _after(places[0], kind, communicator.size)
+        deliver_all(arrays, places)
 
-    words = _words(OpType.REDUCE_SCATTER, output, own, 0, kind)
-    return chosen.collective(Call(OpType.REDUCE_SCATTER, tuple(input_list), (output,), parts, words, body), async_op)
+    words = _words(OpType.REDUCE_SCATTER, output, output._mt_array, 0, kind)
+    return chosen.collective(Call(OpType.REDUCE_SCATTER, tuple(input_list), (output,), sources, words, body), async_op)
 
 
 def reduce_scatter_single(
@@ -318,10 +319,7 @@ def reduce_scatter_single(
     source, memory = memory_of(input), memory_of(output)
 
     def body(communicator: Communicator) -> None:
-        parts = source
-        if kind is RedOpType.PREMUL_SUM:
-            parts = copied(source)
-            _before(parts, kind, op)
+        parts = apart(_multiplied(source, kind, op), memory)
         communicator.reduce_scatter(memory, parts, _summed(kind))
         _after(memory, kind, communicator.size)
 
@@ -355,14 +353,15 @@ def all_to_all(
             )
     for each in output_tensor_list:
         memory_of(each)
-    parts = joined([_in_rows(each) for each in input_tensor_list])
+    parts = [_in_rows(each) for each in input_tensor_list]
+    arrays = _arrays(output_tensor_list)
     counts = [each.numel() for each in input_tensor_list]
     received = [each.numel() for each in output_tensor_list]
 
     def body(communicator: Communicator) -> None:
-        output = empty(sum(received), parts)
-        communicator.all_to_all(output, parts, received, counts)
-        _fill(output_tensor_list, output)
+        places = places_for(arrays, parts)
+        communicator.all_to_all_parts(places, parts)
+        deliver_all(arrays, places)
 
     return _exchange(
         chosen,
@@ -404,7 +403,7 @@ def _exchange(
     kind: OpType,
     inputs: tuple[Tensor, ...],
     outputs: tuple[Tensor, ...],
-    source: Memory,
+    source: Memory | list[Memory],
     counts: Sequence[int],
     received: Sequence[int],
     exchange: Any,
@@ -422,7 +421,7 @@ def _exchange(
                 )
         exchange(communicator)
 
-    words = (*_words(kind, inputs[0], source, 0)[:1], 0, 0)
+    words = (*_words(kind, inputs[0], inputs[0]._mt_array, 0)[:1], 0, 0)
     return group.collective(Call(kind, inputs, outputs, source, words, body), async_op)
 
 
@@ -466,10 +465,17 @@ def _in_rows(tensor: Tensor) -> Memory:
     return in_rows(tensor._mt_array)
 
 
-def _fill(tensors: Sequence[Tensor], parts: Memory) -> None:
-    """Write parts, one after the other, to tensors."""
-    for each, rows in zip(tensors, split(parts, [each.numel() for each in tensors]), strict=True):
-        deliver(each._mt_array, rows)
+def _arrays(tensors: Sequence[Tensor]) -> list[Memory]:
+    return [each._mt_array for each in tensors]
+
+
+def _multiplied(memory: Memory, kind: RedOpType, op: Any) -> Memory:
+    """The memory, or what is to be summed in its place."""
+    if kind is not RedOpType.PREMUL_SUM:
+        return memory
+    numbers = copied(memory)
+    _before(numbers, kind, op)
+    return numbers
 
 
 def _before(memory: Memory, kind: RedOpType, op: Any) -> None:

@@ -84,9 +84,46 @@ def deliver(array: Memory, rows: Memory) -> None:
         write(array, wrap(rows).view(array.shape)._mt_array)
 
 
+def deliver_all(arrays: Sequence[Memory], places: Sequence[Memory]) -> None:
+    """Write what was received elsewhere to the arrays."""
+    for array, place in zip(arrays, places, strict=True):
+        if place.size and not is_part_of(place, array):
+            deliver(array, place)
+
+
 def is_part_of(memory: Memory, array: Memory) -> bool:
     """Whether elements in their order in memory are those of the array, and not copies."""
     return np.may_share_memory(memory, array) if type(array) is np.ndarray else memory.root is array.root
+
+
+def places_for(arrays: Sequence[Memory], inputs: Sequence[Memory]) -> list[Memory]:
+    """Where parts can be written while the inputs are read: the arrays themselves, or memory to be delivered from."""
+    if all(each.flags.c_contiguous for each in arrays):
+        rows = [flat(each) for each in arrays]
+        if _lie_apart(rows, inputs):
+            return rows
+    return [empty(each.size, each) for each in arrays]
+
+
+def _lie_apart(written: Sequence[Memory], read: Sequence[Memory]) -> bool:
+    """Whether nothing that is written overlaps with anything else."""
+    if type(written[0]) is not np.ndarray:
+        roots = {id(each.root) for each in written}
+        return len(roots) == len(written) and not any(id(each.root) in roots for each in read)
+    spans = sorted((*_span(each), True) for each in written) + [(*_span(each), False) for each in read]
+    end = 0  # of what was written, and of anything below it
+    reached = 0
+    for start, stop, is_written in sorted(spans):
+        if start < (reached if is_written else end):
+            return False
+        reached = max(reached, stop)
+        end = max(end, stop) if is_written else end
+    return True
+
+
+def _span(memory: np.ndarray) -> tuple[int, int]:
+    start = memory.__array_interface__["data"][0]
+    return start, start + memory.nbytes
 
 
 def apart(source: Memory, memory: Memory) -> Memory:
@@ -112,8 +149,10 @@ def divide(memory: Memory, number: int) -> None:
         wrap(memory).div_(number)
 
 
-def has_nan(memory: Memory) -> bool:
-    """Whether a number is NaN. Waits for a device."""
+def has_nan(memory: Memory | list[Memory]) -> bool:
+    """Whether a number is NaN, of one memory or of several. Waits for a device."""
+    if type(memory) is list:
+        return any(has_nan(each) for each in memory)
     if memory.dtype.kind in "biu":
         return False
     return bool(np.isnan(memory).any() if type(memory) is np.ndarray else wrap(memory).isnan().any().item())

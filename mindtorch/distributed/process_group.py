@@ -41,7 +41,7 @@ class Call:
         kind: OpType,
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
-        memory: Memory | None,
+        memory: Memory | list[Memory] | None,
         words: tuple[int, int, int],
         body: Callable[[Communicator], None],
     ) -> None:

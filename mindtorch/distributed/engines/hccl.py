@@ -18,6 +18,7 @@ from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.runtime.api import check_usable, failed
 from mindtorch.backends.npu.runtime.stream import Event, Stream, current, set_current
 from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost, Purpose
+from mindtorch.distributed.engines.parts import JoiningParts
 from mindtorch.distributed.reduce_op import RedOpType
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _REDUCIBLE = ("int8", "int16", "int32", "int64", "float16", "float32", "bfloat16
 _NO_PRODUCT = ("int16", "bfloat16")
 
 
-class HcclCommunicator:
+class HcclCommunicator(JoiningParts):
     """The devices of the processes of another communicator, one of each; all of them make it together."""
 
     name = "hccl"

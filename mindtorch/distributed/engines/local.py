@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch.distributed.engines.communicator import EngineError, Purpose
+from mindtorch.distributed.engines.parts import JoiningParts
 from mindtorch.distributed.reduce_op import RedOpType
 
 
-class LocalCommunicator:
+class LocalCommunicator(JoiningParts):
     """The communicator of a process that is alone."""
 
     name = "local"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import struct
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -19,7 +18,10 @@ from mindtorch._core.promotion import FLOAT
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.common import halves
 from mindtorch.distributed.engines.communicator import EngineError, PeerLost, Purpose, Revoked
-from mindtorch.distributed.engines.reducing import HALVES, folded
+from mindtorch.distributed.engines.parts import JoiningParts
+from mindtorch.distributed.engines.pieces import Pieces, shared
+from mindtorch.distributed.engines.reducing import HALVES, fold_into
+from mindtorch.distributed.memory import split
 from mindtorch.distributed.reduce_op import RedOpType
 
 MPI: Any = lazy("mpi4py.MPI")
@@ -41,11 +43,9 @@ _OPERATIONS = {
     RedOpType.BXOR: ("BXOR", "BXOR"),
 }
 
-_PAIR = struct.Struct("=2q")
-
-# From this size on each process reduces a part: less is sent, and less is converted, but by two calls.
-_BY_PARTS = 1 << 16  # bytes
-_BLOCK = 1 << 19  # elements: their parts stay in the cache, and in memory that need not be asked for anew
+# From this size on, in bytes, processes reduce a part each: less is sent, and less is converted, but by two calls.
+_BY_PARTS = 1 << 16
+_BY_PIECES = 1 << 19  # and from this one on by `Pieces`, also what MPI itself can reduce
 
 
 def is_installed() -> bool:
@@ -93,9 +93,10 @@ def finalize() -> None:
 # Tags of messages that users can't send.
 _MEETING = 32010  # and the purpose
 _REGROUPING = 32003
+_PARTS = 32004
 
 
-class MpiCommunicator:
+class MpiCommunicator(JoiningParts):
     """A communicator of MPI; calls raise `PeerLost`, `Revoked` or another `EngineError`."""
 
     name = "mpi"
@@ -110,8 +111,13 @@ class MpiCommunicator:
             for kind, names in _OPERATIONS.items()
             for is_bool in (False, True)
         }
-        self._words = bytearray(16)
-        self._message = [self._words, MPI.INT64_T]
+        words = bytearray(16)
+        self._words = memoryview(words).cast("q")
+        # What each comparison needs, at hand.
+        self._compare = comm.Allreduce
+        self._comparison = MPI.IN_PLACE, [words, MPI.INT64_T], MPI.MIN
+        self._pieces: Pieces | None = None
+        self._are_apart = False  # on several machines, as far as is known
 
     # -------------------- collectives --------------------
 
@@ -119,20 +125,25 @@ class MpiCommunicator:
         # The least of a number made of the words, and of its negative: they are one another's negatives if all
         # processes have the same number. Hashes of integers are the same in all of them.
         number = hash(words) >> 1
-        _PAIR.pack_into(self._words, 0, number, -number)
+        pair = self._words
+        pair[0] = number
+        pair[1] = -number
         try:
-            self._comm.Allreduce(MPI.IN_PLACE, self._message, MPI.MIN)
+            self._compare(*self._comparison)
         except MPI.Exception as error:
             raise translated(error) from None
-        least, negative = _PAIR.unpack_from(self._words)
-        return least != -negative
+        return pair[0] != -pair[1]
 
     def gather_objects(self, value: Any) -> list[Any]:
         return self.run(self._comm.allgather, value)
 
     def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None:
         dtype = memory.dtype
-        if dtype in HALVES:
+        is_half = dtype in HALVES
+        if memory.nbytes >= (_BY_PARTS if is_half else _BY_PIECES) and (pieces := self._shared_pieces()):
+            pieces.reduce(memory, op, memory)
+            return
+        if is_half:
             self._reduce_halves(memory, op, None)
             return
         is_bool = dtype.char == "?"
@@ -142,7 +153,17 @@ class MpiCommunicator:
         except MPI.Exception as error:
             raise translated(error) from None
 
+    def _shared_pieces(self) -> Pieces | None:
+        """What reduces large tensors, made by the first one; None if not all processes are on this machine."""
+        if self._pieces is None and not self._are_apart:
+            self._pieces = shared(self.rank, self.size, self.gather_objects, self.barrier)
+            self._are_apart = self._pieces is None
+        return self._pieces
+
     def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None:
+        if memory.nbytes >= _BY_PIECES and (pieces := self._shared_pieces()):
+            pieces.reduce(memory, op, memory if self.rank == root else None)
+            return
         if memory.dtype in HALVES:
             self._reduce_halves(memory, op, root)
             return
@@ -159,25 +180,20 @@ class MpiCommunicator:
 
     def _reduce_halves(self, memory: np.ndarray, op: RedOpType, root: int | None) -> None:
         """Half precision is summed in single precision, and rounded once: to the process `root`, or to all."""
-        whole = memory.size - memory.size % self.size if memory.nbytes >= _BY_PARTS else 0
-        block = min(_BLOCK - _BLOCK % self.size, whole)
-        received = np.empty(block, memory.dtype)
-        for start in range(0, whole, max(block, 1)):
-            part = memory[start : min(start + block, whole)]
-            own = halves.converted(folded(self._exchanged(part, received[: part.size]), op), memory.dtype)
-            if root is None:
-                self.all_gather(part, own)
-            else:
-                self.gather(part if self.rank == root else None, own, root)
-        if whole < memory.size:
-            numbers = halves.converted(memory[whole:], FLOAT)
+        if memory.nbytes < _BY_PARTS:
+            numbers = halves.converted(memory, FLOAT)
             self._reduce(numbers, self._operations[op.number, False], root)
-            halves.convert_into(memory[whole:], numbers)
-
-    def _exchanged(self, parts: np.ndarray, received: np.ndarray) -> np.ndarray:
-        """The parts for this process in the memories of all, as rows."""
-        self.run(self._comm.Alltoall, _bytes(parts), _bytes(received))
-        return received.reshape(self.size, -1)
+            halves.convert_into(memory, numbers)
+            return
+        counts = [memory.size * (each + 1) // self.size - memory.size * each // self.size for each in range(self.size)]
+        starts = np.cumsum([0, *counts])
+        own = np.empty(counts[self.rank], memory.dtype)
+        self._reduce_parts(own, np.split(memory, starts[1:-1]), op)
+        received = [memory.view(np.uint8), [memory.itemsize * each for each in counts], MPI.BYTE]
+        if root is None:
+            self.run(self._comm.Allgatherv, _bytes(own), received)
+        else:
+            self.run(self._comm.Gatherv, _bytes(own), received if self.rank == root else None, root)
 
     def broadcast(self, memory: np.ndarray, root: int) -> None:
         self.run(self._comm.Bcast, _bytes(memory), root)
@@ -193,11 +209,65 @@ class MpiCommunicator:
 
     def reduce_scatter(self, memory: np.ndarray, parts: np.ndarray, op: RedOpType) -> None:
         if parts.nbytes >= _BY_PARTS:
-            halves.convert_into(memory, folded(self._exchanged(parts, np.empty_like(parts)), op))
+            self.reduce_scatter_parts(memory, split(parts, [memory.size] * self.size), op)
             return
         total = parts.copy()
         self.all_reduce(total, op)
         memory[...] = total[self.rank * memory.size : (self.rank + 1) * memory.size]
+
+    def reduce_scatter_parts(self, memory: np.ndarray, parts: Sequence[np.ndarray], op: RedOpType) -> None:
+        if self.size * memory.nbytes < _BY_PARTS:
+            super().reduce_scatter_parts(memory, parts, op)
+        elif pieces := self._shared_pieces():
+            pieces.reduce_scatter(memory, parts, op)
+        else:
+            self._reduce_parts(memory, parts, op)
+
+    def _reduce_parts(self, memory: np.ndarray, parts: Sequence[np.ndarray], op: RedOpType) -> None:
+        """Reduce what all processes have for this one to memory, which must not be part of theirs."""
+        received = np.empty((self.size, memory.size), memory.dtype)
+        self._exchange(list(received), parts)
+        fold_into(memory, received, op)
+
+    # -------------------- parts where they lie --------------------
+
+    def all_gather_parts(self, outputs: Sequence[np.ndarray], memory: np.ndarray) -> None:
+        if memory.nbytes < _BY_PARTS:
+            super().all_gather_parts(outputs, memory)
+        else:
+            self._exchange(outputs, [memory] * self.size)
+
+    def all_to_all_parts(self, outputs: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> None:
+        self._exchange(outputs, parts)  # their sizes don't say the same to all processes
+
+    def gather_parts(self, outputs: Sequence[np.ndarray] | None, memory: np.ndarray, root: int) -> None:
+        if memory.nbytes < _BY_PARTS:
+            super().gather_parts(outputs, memory, root)
+        elif outputs is None:
+            self.run(self._comm.Send, _bytes(memory), root, _PARTS)
+        else:
+            outputs[root][...] = memory
+            for rank in self._others():
+                self.run(self._comm.Recv, _bytes(outputs[rank]), rank, _PARTS)
+
+    def scatter_parts(self, memory: np.ndarray, parts: Sequence[np.ndarray] | None, root: int) -> None:
+        if memory.nbytes < _BY_PARTS:
+            super().scatter_parts(memory, parts, root)
+        elif parts is None:
+            self.run(self._comm.Recv, _bytes(memory), root, _PARTS)
+        else:
+            for rank in self._others():
+                self.run(self._comm.Send, _bytes(parts[rank]), rank, _PARTS)
+            memory[...] = parts[root]
+
+    def _others(self) -> list[int]:
+        return [rank for rank in range(self.size) if rank != self.rank]
+
+    def _exchange(self, outputs: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> None:
+        outputs[self.rank][...] = parts[self.rank]
+        for distance in range(1, self.size):
+            to, source = (self.rank + distance) % self.size, (self.rank - distance) % self.size
+            self.run(self._comm.Sendrecv, _bytes(parts[to]), to, _PARTS, _bytes(outputs[source]), source, _PARTS)
 
     def all_to_all(
         self, output: np.ndarray, parts: np.ndarray, output_counts: Sequence[int], counts: Sequence[int]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
@@ -23,23 +25,23 @@ _FOLDS = {
 }
 
 
-def folded(parts: np.ndarray, op: RedOpType) -> np.ndarray:
-    """The reduction of the rows, in the order of the ranks; half precision gives single precision."""
-    if parts.dtype in HALVES:
-        return _folded_halves(parts, _FOLDS[op][0])
-    if parts.dtype.char == "?":
-        rows = parts.view(np.uint8)
-        return _folded(rows[0].copy(), rows[1:], _FOLDS[op][1]).view(np.bool_)
-    return _folded(parts[0].copy(), parts[1:], _FOLDS[op][0])
+def fold_into(result: np.ndarray, parts: Sequence[np.ndarray], op: RedOpType) -> None:
+    """Reduce parts in the order of the ranks; half precision in single precision, rounded once."""
+    if result.dtype in HALVES:
+        halves.convert_into(result, _folded_halves(parts, _FOLDS[op][0]))
+    elif result.dtype.char == "?":
+        _fold_into(result.view(np.uint8), [each.view(np.uint8) for each in parts], _FOLDS[op][1])
+    else:
+        _fold_into(result, parts, _FOLDS[op][0])
 
 
-def _folded(total: np.ndarray, rest: np.ndarray, fold: np.ufunc) -> np.ndarray:
-    for each in rest:
-        quiet(fold, total, each, out=total)
-    return total
+def _fold_into(result: np.ndarray, parts: Sequence[np.ndarray], fold: np.ufunc) -> None:
+    quiet(fold, parts[0], parts[1], out=result)
+    for each in parts[2:]:
+        quiet(fold, result, each, out=result)
 
 
-def _folded_halves(parts: np.ndarray, fold: np.ufunc) -> np.ndarray:
+def _folded_halves(parts: Sequence[np.ndarray], fold: np.ufunc) -> np.ndarray:
     total = halves.converted(parts[0], FLOAT)
     wide = np.empty_like(total)
     for each in parts[1:]:
