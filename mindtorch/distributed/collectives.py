@@ -108,18 +108,22 @@ def reduce(
 
 
 def _reduce_call(output: Tensor, tensor: Tensor, kind: RedOpType, op: Any, root: int, is_root: bool) -> Call:
-    source, memory = memory_of(tensor), memory_of(output)
+    is_in_place = output is tensor
+    source = memory_of(tensor) if is_in_place else _in_rows(tensor)
+    arrays = _checked_arrays(output)
 
     def body(communicator: Communicator) -> None:
-        numbers = memory if is_root else copied(source)
-        if is_root and memory is not source:
-            write(memory, source)
+        places = [source] if is_in_place else places_for(arrays, [])
+        numbers = places[0] if is_root else copied(source)
+        if is_root and not is_in_place:
+            write(numbers, source)
         _before(numbers, kind, op)
         communicator.reduce(numbers, _summed(kind), root)
         if is_root:
-            _after(memory, kind, communicator.size)
+            _after(numbers, kind, communicator.size)
+            deliver_all(arrays, places)
 
-    number = OpType.REDUCE if output is tensor else OpType.REDUCE_OOP
+    number = OpType.REDUCE if is_in_place else OpType.REDUCE_OOP
     return Call(
         number, (tensor,), (output,) if is_root else (), source, _words(number, tensor, source, root, kind), body
     )
@@ -187,9 +191,14 @@ def all_gather_single(
     if chosen is None:
         return None
     check_parts(output_tensor, input_tensor, chosen.size())
-    source, memory = memory_of(input_tensor), memory_of(output_tensor)
+    source, arrays = _in_rows(input_tensor), _checked_arrays(output_tensor)
+
+    def body(communicator: Communicator) -> None:
+        places = places_for(arrays, [])
+        communicator.all_gather(places[0], apart(source, places[0]))
+        deliver_all(arrays, places)
+
     words = _words(OpType._ALLGATHER_BASE, input_tensor, source, 0)
-    body = lambda each: each.all_gather(memory, apart(source, memory))  # noqa: E731
     call = Call(OpType._ALLGATHER_BASE, (input_tensor,), (output_tensor,), source, words, body)
     return chosen.collective(call, async_op)
 
@@ -256,8 +265,7 @@ def scatter(
     check_list_at_root(scatter_list, is_root, "scatter_list", "source")
     if checked_root(root, chosen, "scatter") == chosen.rank():
         check_root_list(scatter_list, tensor, chosen, "scatter", "input")
-    memory_of(tensor)
-    arrays = [tensor._mt_array]
+    arrays = _checked_arrays(tensor)
 
     def body(communicator: Communicator) -> None:
         parts = [_in_rows(each) for each in scatter_list] if is_root else None
@@ -289,8 +297,7 @@ def reduce_scatter(
             )
     kind = checked_op(op, output, "reduce_scatter")
     sources = [_in_rows(each) for each in input_list]
-    memory_of(output)
-    arrays = [output._mt_array]
+    arrays = _checked_arrays(output)
 
     def body(communicator: Communicator) -> None:
         parts = [_multiplied(each, kind, op) for each in sources]
@@ -316,12 +323,13 @@ def reduce_scatter_single(
     if output.numel() * chosen.size() != input.numel():
         raise ValueError("input tensor must be the same size as output size times world size")
     kind = checked_op(op, output, "reduce_scatter")
-    source, memory = memory_of(input), memory_of(output)
+    source, arrays = _in_rows(input), _checked_arrays(output)
 
     def body(communicator: Communicator) -> None:
-        parts = apart(_multiplied(source, kind, op), memory)
-        communicator.reduce_scatter(memory, parts, _summed(kind))
-        _after(memory, kind, communicator.size)
+        places = places_for(arrays, [])
+        communicator.reduce_scatter(places[0], apart(_multiplied(source, kind, op), places[0]), _summed(kind))
+        _after(places[0], kind, communicator.size)
+        deliver_all(arrays, places)
 
     words = _words(OpType._REDUCE_SCATTER_BASE, input, source, 0, kind)
     return chosen.collective(Call(OpType._REDUCE_SCATTER_BASE, (input,), (output,), source, words, body), async_op)
@@ -391,10 +399,15 @@ def all_to_all_single(
     chosen = group_for(group, "all_to_all_single")
     if chosen is None:
         return None
-    source, memory = memory_of(input), memory_of(output)
+    source, arrays = _in_rows(input), _checked_arrays(output)
     counts = _counts(input, input_split_sizes, chosen.size())
     received = _counts(output, output_split_sizes, chosen.size())
-    body = lambda each: each.all_to_all(memory, apart(source, memory), received, counts)  # noqa: E731
+
+    def body(communicator: Communicator) -> None:
+        places = places_for(arrays, [])
+        communicator.all_to_all(places[0], apart(source, places[0]), received, counts)
+        deliver_all(arrays, places)
+
     return _exchange(chosen, OpType.ALLTOALL_BASE, (input,), (output,), source, counts, received, body, async_op)
 
 
@@ -463,6 +476,12 @@ def _in_rows(tensor: Tensor) -> Memory:
     """The elements row by row, whatever their order in memory is."""
     memory_of(tensor)
     return in_rows(tensor._mt_array)
+
+
+def _checked_arrays(output: Tensor) -> list[Memory]:
+    """The array of an output, into which elements come row by row, whatever their order in it is."""
+    memory_of(output)
+    return [output._mt_array]
 
 
 def _arrays(tensors: Sequence[Tensor]) -> list[Memory]:

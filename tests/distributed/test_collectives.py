@@ -27,3 +27,9 @@ def test_a_long_sequence_on_groups_of_some(ranks):
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_large_tensors(ranks):
     assert run("large.py", ranks).count("large tensors are right") == ranks
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_orders_in_memory(ranks):
+    assert run("orders.py", ranks).count("orders are right") == ranks
