@@ -3,12 +3,12 @@
 from typing import Any
 
 from mindtorch._core import state
-from mindtorch._core.batched_array import BatchedArray, levels_of
+from mindtorch._core.batched_array import BatchedArray, Level, levels_of
 from mindtorch._core.device import device as Device
 from mindtorch._core.dtype import from_numpy_dtype
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
-from mindtorch.autograd._engine.fitting import check_shape
+from mindtorch.autograd._engine.fitting import check_shape, is_expandable
 from mindtorch.dispatch import ops
 
 
@@ -18,13 +18,18 @@ def materialized(grad: Any, metadata: tuple, device: Device | None) -> Any:
     shape, numpy_dtype = metadata
     if grad is not None or numpy_dtype is None:
         return grad
-    levels = [level for level in levels_of(shape) if level not in state.thread.vmap_levels]
+    levels = _levels_over(shape)
     sizes = [level.size for level in levels]
     zeros = ops.zeros((*sizes, *shape), dtype=from_numpy_dtype(numpy_dtype), device=device)
     array = zeros._mt_array
     for level in levels:
         array = BatchedArray(array, 0, level)
     return wrap(array) if levels else zeros
+
+
+def _levels_over(shape: tuple) -> list[Level]:
+    """The levels of a shape whose calls of `vmap` are over."""
+    return [level for level in levels_of(shape) if level not in state.thread.vmap_levels]
 
 
 def gradients_of_tensors(node: Any, results: tuple, edges: tuple) -> tuple:
@@ -68,4 +73,13 @@ def _check(grad: Any, node: Any, edge: Any) -> None:
         )
     shape = None if edge is None else edge[0].output_metadata(edge[1])[0]
     if shape is not None:
+        _check_sum_of_samples(grad, shape, node)
         check_shape(grad, shape, node, edge)  # before the engine does, which gives up what the node has saved
+
+
+def _check_sum_of_samples(grad: Tensor, shape: tuple, node: Any) -> None:
+    """Refuse what PyTorch does for a Function whose rule it makes: where the call of `vmap` is over, that rule sums the
+    gradients of samples to the shape of one itself."""
+    is_summed = node._forward_cls.generate_vmap_rule and _levels_over(shape)
+    if is_summed and not is_expandable(shape, grad._mt_array.shape):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(grad.shape)}}}.")

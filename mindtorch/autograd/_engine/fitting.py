@@ -30,7 +30,7 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
 
 def check_shape(grad: Tensor, shape: tuple, node: Any, edge: Any) -> None:
     """Refuse a gradient that cannot be summed to the shape of its value."""
-    if not _expandable(shape, grad._mt_array.shape):
+    if not is_expandable(shape, grad._mt_array.shape):
         raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
 
 
@@ -75,7 +75,7 @@ def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:
         raise _invalid(node, edge, f"expected device {expected} but got {grad.device}")
 
 
-def _expandable(shape: tuple, target: tuple) -> bool:
+def is_expandable(shape: tuple, target: tuple) -> bool:
     """Whether a tensor of one shape can be broadcast to the other."""
     if len(shape) > len(target):
         return False

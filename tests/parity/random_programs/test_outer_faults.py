@@ -58,6 +58,16 @@ w = T.ones(3, 3, requires_grad=True)""",
     "with T.inference_mode(): x = T.ones(2, 2)",
     "what only gradients of captured tensors need": "x = T.arange(1., 5).view(2, 2)\n"
     "w = T.arange(2., 6).view(2, 2).requires_grad_(); h = w * 1",
+    "gradients that cannot be summed to a sample": """
+class F(T.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(a): return a * 2
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def backward(ctx, grad): return wrong(grad)
+x = T.ones(2, 3, requires_grad=True)""",
     "views of data that leave": "x, w = T.arange(4.).view(2, 2), T.ones(2, 2, requires_grad=True)",
     "parts without elements that are joined": "x, e = T.arange(4.).view(2, 2), T.zeros(0, dtype=T.float64)",
     "tensors of inference mode that were detached": "x = T.arange(4.).view(2, 2)\n"
@@ -397,6 +407,18 @@ KINDS = {
             f"T.func.vjp(lambda a: {body}, {source})[0]",
             f"T.func.jvp(lambda b: T.func.jvp(lambda a: {body}, (b,), (b,))[0], ({source},), (x * 2,))[0]",
             f"T.vmap(lambda b: T.func.jvp(lambda a: {body}, (b,), (b,))[0])({source}[None])",
+        )
+    ],
+    "gradients that cannot be summed to a sample": [
+        f"{wrong}\n{call}"
+        for wrong in ("wrong = lambda g: g.sum()", "wrong = lambda g: g[..., :1].expand(*g.shape[:-1], 4)")
+        for call in (
+            "T.vmap(F.apply)(x).sum().backward()",
+            "T.vmap(T.vmap(F.apply))(x[None]).sum().backward()",
+            "T.vmap(F.apply, in_dims=1, out_dims=-1)(x.T).sum().backward()",
+            "T.func.grad(lambda a: T.vmap(F.apply)(a).sum())(x.detach())",
+            "F.apply(x).sum().backward()",
+            "F.apply(T.vmap(lambda a: a * 2)(x)).sum().backward()",
         )
     ],
     "parts without elements that are joined": [
