@@ -538,6 +538,7 @@ _REFUSED_CALLS = (
     "Inplace update to inference tensor",
     "with out=... arguments",
     "cannot be multiplied",  # batches of matrices or all samples' rows as one
+    "size mismatch, got input",  # or a matrix and a vector
     "Expected size for first two dimensions",
 )
 _REFUSED_PASSES = (
