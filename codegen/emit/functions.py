@@ -116,7 +116,7 @@ def function_of(model: Model, op: Op) -> Function:
     composite, public = op.is_composite, is_called_by_users(model, op)
     signature = signature_of(model, op, public=public)
     itself = _itself(name, signature)
-    shape = _shape(model, op)
+    shape, failing = _shape(model, op), f"error, {itself}"
     may_fail = _may_fail(op, shape)
     reject = "raise NotATensor" if may_fail else f"return raise_bad_argument({itself}, {signature.passed})"
     converted = [*(tensor_checks(op, reject) if composite else []), *conversions(op, reject)]
@@ -137,7 +137,9 @@ def function_of(model: Model, op: Op) -> Function:
         checks=checks(model, op),
         marks=marks(op),
         arrays=() if composite or shape == "inplace_detach" else _arrays(op),
-        failed=f"{'failed_or_number_first' if number_first else 'failed'}(error, {itself}, {signature.passed})",
+        failed=(
+            f"failed_or_number_first({failing}, {signature.passed})" if number_first else f"failed({failing}, locals())"
+        ),
         may_fail=may_fail,
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),

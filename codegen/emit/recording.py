@@ -125,6 +125,8 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, singl
     """
     tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument, single) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
+    if len(tests) > 1 and not any(argument.type.is_optional for argument in edges):
+        some = f"not ({' is '.join(f'{argument.python_name}._mt_edge' for argument in edges)} is None)"
     parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
     if op.is_composite:
         tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)

@@ -80,6 +80,11 @@ class Signature:
         return tuple(f'"{parameter.name}": {parameter.default}' for parameter in optional)
 
     @property
+    def required_by_name(self) -> tuple[str, ...]:
+        """Those that cannot be given by position, and have to be given."""
+        return tuple(each.name for each in self.parameters if each.kwarg_only and each.default is None)
+
+    @property
     def aliases(self) -> tuple[Parameter, ...]:
         return tuple(parameter for parameter in self.parameters if parameter.alias_of)
 

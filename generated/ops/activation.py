@@ -102,7 +102,7 @@ def sigmoid(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, sigmoid, input, out=out)
+        return failed(error, sigmoid, locals())
 
 
 def sigmoid_(input):
@@ -125,7 +125,7 @@ def sigmoid_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sigmoid_, input)
+        return failed(error, sigmoid_, locals())
 
 
 def sigmoid_out(input, *, out):
@@ -137,11 +137,9 @@ def sigmoid_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sigmoid", input, out)
-        adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sigmoid_out, input, out=out)
+        return failed(error, sigmoid_out, locals())
 
 
 def sigmoid_backward(grad_output, output, *, out=None):
@@ -154,9 +152,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         node = None
-        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             output_edge = output._mt_edge or edge_of(output)
             if grad_output_edge is not None or output_edge is not None:
@@ -187,7 +183,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
             _sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, sigmoid_backward, grad_output, output, out=out)
+        return failed(error, sigmoid_backward, locals())
 
 
 def sigmoid_backward_out(grad_output, output, *, out):
@@ -200,13 +196,11 @@ def sigmoid_backward_out(grad_output, output, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sigmoid_backward", grad_output, output, out)
-        adopt_result(
+        return adopt_result(
             out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, sigmoid_backward_out, grad_output, output, out=out)
+        return failed(error, sigmoid_backward_out, locals())
 
 
 def hardshrink(input, lambd=0.5, *, out=None):
@@ -229,7 +223,7 @@ def hardshrink(input, lambd=0.5, *, out=None):
                 node.kept = (save(input),)
         return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
     except CALL_ERRORS as error:
-        return failed(error, hardshrink, input, lambd, out=out)
+        return failed(error, hardshrink, locals())
 
 
 def hardshrink_out(input, lambd=0.5, *, out):
@@ -243,11 +237,9 @@ def hardshrink_out(input, lambd=0.5, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hardshrink", input, out)
-        adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, hardshrink_out, input, lambd, out=out)
+        return failed(error, hardshrink_out, locals())
 
 
 def hardshrink_backward(grad_out, input, lambd, *, out=None):
@@ -262,9 +254,7 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_out._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_out._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
             input_edge = input._mt_edge or edge_of(input)
             if grad_out_edge is not None or input_edge is not None:
@@ -275,7 +265,7 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
                 node.kept = (save(input) if grad_out_edge else None,)
         return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
     except CALL_ERRORS as error:
-        return failed(error, hardshrink_backward, grad_out, input, lambd, out=out)
+        return failed(error, hardshrink_backward, locals())
 
 
 def hardshrink_backward_out(grad_out, input, lambd, *, out):
@@ -290,13 +280,11 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
         out_array = out._mt_array
         if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hardshrink_backward", grad_out, input, out)
-        adopt_result(
+        return adopt_result(
             out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, hardshrink_backward_out, grad_out, input, lambd, out=out)
+        return failed(error, hardshrink_backward_out, locals())
 
 
 def softshrink(input, lambd=0.5, *, out=None):
@@ -319,7 +307,7 @@ def softshrink(input, lambd=0.5, *, out=None):
                 node.kept = (save(input),)
         return wrap(_softshrink_kernels[type(input_array)](input_array, lambd), node)
     except CALL_ERRORS as error:
-        return failed(error, softshrink, input, lambd, out=out)
+        return failed(error, softshrink, locals())
 
 
 def softshrink_out(input, lambd=0.5, *, out):
@@ -333,11 +321,9 @@ def softshrink_out(input, lambd=0.5, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("softshrink", input, out)
-        adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, softshrink_out, input, lambd, out=out)
+        return failed(error, softshrink_out, locals())
 
 
 def softshrink_backward(grad_output, input, lambd, *, out=None):
@@ -352,9 +338,7 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -365,7 +349,7 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
                 node.kept = (save(input) if grad_output_edge else None,)
         return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
     except CALL_ERRORS as error:
-        return failed(error, softshrink_backward, grad_output, input, lambd, out=out)
+        return failed(error, softshrink_backward, locals())
 
 
 def softshrink_backward_out(grad_output, input, lambd, *, out):
@@ -380,14 +364,12 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("softshrink_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, softshrink_backward_out, grad_output, input, lambd, out=out)
+        return failed(error, softshrink_backward_out, locals())
 
 
 def _prelu_kernel(input, weight):
@@ -398,9 +380,7 @@ def _prelu_kernel(input, weight):
         input_array = input._mt_array
         weight_array = weight._mt_array
         node = None
-        if (input._mt_edge is not None or weight._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is weight._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = weight._mt_edge or edge_of(weight)
             if input_edge is not None or weight_edge is not None:
@@ -429,7 +409,7 @@ def _prelu_kernel(input, weight):
         kind = common_kind(input, weight)
         return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, _prelu_kernel, input, weight)
+        return failed(error, _prelu_kernel, locals())
 
 
 def _prelu_kernel_backward(grad_output, input, weight):
@@ -440,7 +420,7 @@ def _prelu_kernel_backward(grad_output, input, weight):
         return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
     node = None
     if (
-        (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None)
+        not (grad_output._mt_edge is input._mt_edge is weight._mt_edge is None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.active_modes and looks_inside(grad_output, input, weight))
     ):
@@ -491,7 +471,7 @@ def relu(input):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, relu, input)
+        return failed(error, relu, locals())
 
 
 def relu_(input):
@@ -514,7 +494,7 @@ def relu_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, relu_, input)
+        return failed(error, relu_, locals())
 
 
 def threshold_backward(grad_output, input, threshold, *, out=None):
@@ -529,9 +509,7 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -544,7 +522,7 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
             _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node
         )
     except CALL_ERRORS as error:
-        return failed(error, threshold_backward, grad_output, input, threshold, out=out)
+        return failed(error, threshold_backward, locals())
 
 
 def threshold_backward_out(grad_output, input, threshold, *, out):
@@ -559,16 +537,14 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("threshold_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _threshold_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, threshold, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, threshold_backward_out, grad_output, input, threshold, out=out)
+        return failed(error, threshold_backward_out, locals())
 
 
 def threshold(input, threshold, value, *, out=None):
@@ -593,7 +569,7 @@ def threshold(input, threshold, value, *, out=None):
                 node.kept = (save(input),)
         return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
     except CALL_ERRORS as error:
-        return failed(error, _threshold, input, threshold, value, out=out)
+        return failed(error, _threshold, locals())
 
 
 _threshold = threshold
@@ -624,7 +600,7 @@ def threshold_(input, threshold, value):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, threshold_, input, threshold, value)
+        return failed(error, threshold_, locals())
 
 
 def threshold_out(input, threshold, value, *, out):
@@ -640,11 +616,9 @@ def threshold_out(input, threshold, value, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("threshold", input, out)
-        adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, threshold_out, input, threshold, value, out=out)
+        return failed(error, threshold_out, locals())
 
 
 def hardtanh(input, min_val=-1, max_val=1, *, out=None):
@@ -670,7 +644,7 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
                 node.kept = (save(input),)
         return wrap(_hardtanh_kernels[type(input_array)](input_array, min_val, max_val), node)
     except CALL_ERRORS as error:
-        return failed(error, hardtanh, input, min_val, max_val, out=out)
+        return failed(error, hardtanh, locals())
 
 
 def hardtanh_(input, min_val=-1, max_val=1):
@@ -699,7 +673,7 @@ def hardtanh_(input, min_val=-1, max_val=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, hardtanh_, input, min_val, max_val)
+        return failed(error, hardtanh_, locals())
 
 
 def hardtanh_out(input, min_val=-1, max_val=1, *, out):
@@ -715,11 +689,9 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hardtanh", input, out)
-        adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, hardtanh_out, input, min_val, max_val, out=out)
+        return failed(error, hardtanh_out, locals())
 
 
 def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
@@ -736,9 +708,7 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -752,7 +722,7 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
             _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
         )
     except CALL_ERRORS as error:
-        return failed(error, hardtanh_backward, grad_output, input, min_val, max_val, out=out)
+        return failed(error, hardtanh_backward, locals())
 
 
 def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
@@ -769,16 +739,14 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hardtanh_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _hardtanh_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, min_val, max_val, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
+        return failed(error, hardtanh_backward_out, locals())
 
 
 def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -820,7 +788,7 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
             return result
         return composite_random_slopes.rrelu_with_noise(input, noise, lower, upper, training, generator)
     except CALL_ERRORS as error:
-        return failed(error, rrelu_with_noise, input, noise, lower, upper, training, generator)
+        return failed(error, rrelu_with_noise, locals())
 
 
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
@@ -842,7 +810,7 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
             check_constant("rrelu_with_noise_backward", "noise", noise)
         node = None
         if (
-            (grad_output._mt_edge is not None or input._mt_edge is not None)
+            not (grad_output._mt_edge is input._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(grad_output, input, noise))
         ):
@@ -874,9 +842,7 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
             grad_output, input, noise, lower, upper, training, self_is_result
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
-        )
+        return failed(error, rrelu_with_noise_backward, locals())
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -896,7 +862,7 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
             generator = generator_of(generator, "rrelu", "generator", 5)
         return composite_random_slopes.rrelu(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
-        return failed(error, rrelu, input, lower, upper, training, generator)
+        return failed(error, rrelu, locals())
 
 
 def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -916,7 +882,7 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
             generator = generator_of(generator, "rrelu_", "generator", 5)
         return composite_random_slopes.rrelu_(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
-        return failed(error, rrelu_, input, lower, upper, training, generator)
+        return failed(error, rrelu_, locals())
 
 
 def leaky_relu(input, negative_slope=0.01, *, out=None):
@@ -939,7 +905,7 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
                 node.kept = (save(input),)
         return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
     except CALL_ERRORS as error:
-        return failed(error, leaky_relu, input, negative_slope, out=out)
+        return failed(error, leaky_relu, locals())
 
 
 def leaky_relu_(input, negative_slope=0.01):
@@ -965,7 +931,7 @@ def leaky_relu_(input, negative_slope=0.01):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, leaky_relu_, input, negative_slope)
+        return failed(error, leaky_relu_, locals())
 
 
 def leaky_relu_out(input, negative_slope=0.01, *, out):
@@ -979,11 +945,9 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("leaky_relu", input, out)
-        adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, leaky_relu_out, input, negative_slope, out=out)
+        return failed(error, leaky_relu_out, locals())
 
 
 def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
@@ -1000,9 +964,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1018,7 +980,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
+        return failed(error, leaky_relu_backward, locals())
 
 
 def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, out):
@@ -1035,16 +997,14 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("leaky_relu_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _leaky_relu_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, negative_slope, self_is_result, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
+        return failed(error, leaky_relu_backward_out, locals())
 
 
 def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
@@ -1073,7 +1033,7 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
                 node.kept = (save(input),)
         return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
     except CALL_ERRORS as error:
-        return failed(error, elu, input, alpha, scale, input_scale, out=out)
+        return failed(error, elu, locals())
 
 
 def elu_(input, alpha=1, scale=1, input_scale=1):
@@ -1105,7 +1065,7 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, elu_, input, alpha, scale, input_scale)
+        return failed(error, elu_, locals())
 
 
 def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
@@ -1123,11 +1083,9 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("elu", input, out)
-        adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, elu_out, input, alpha, scale, input_scale, out=out)
+        return failed(error, elu_out, locals())
 
 
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
@@ -1148,7 +1106,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
         node = None
-        if (grad_output._mt_edge is not None or self_or_result._mt_edge is not None) and (
+        if not (grad_output._mt_edge is self_or_result._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1169,7 +1127,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
+        return failed(error, elu_backward, locals())
 
 
 def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out):
@@ -1190,18 +1148,14 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
         out_array = out._mt_array
         if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("elu_backward", grad_output, self_or_result, out)
-        adopt_result(
+        return adopt_result(
             out,
             _elu_backward_kernels[type(grad_output_array)](
                 grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
-        )
+        return failed(error, elu_backward_out, locals())
 
 
 def celu(input, alpha=1.0):
@@ -1222,7 +1176,7 @@ def celu(input, alpha=1.0):
                 node.kept = (save(input),)
         return wrap(_celu_kernels[type(input_array)](input_array, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, celu, input, alpha)
+        return failed(error, celu, locals())
 
 
 def celu_(input, alpha=1.0):
@@ -1248,7 +1202,7 @@ def celu_(input, alpha=1.0):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, celu_, input, alpha)
+        return failed(error, celu_, locals())
 
 
 def selu(input):
@@ -1287,7 +1241,7 @@ def mish(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, mish, input, out=out)
+        return failed(error, mish, locals())
 
 
 def mish_(input):
@@ -1310,7 +1264,7 @@ def mish_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, mish_, input)
+        return failed(error, mish_, locals())
 
 
 def mish_out(input, *, out):
@@ -1322,11 +1276,9 @@ def mish_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mish", input, out)
-        adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, mish_out, input, out=out)
+        return failed(error, mish_out, locals())
 
 
 def hardswish(input, *, out=None):
@@ -1347,7 +1299,7 @@ def hardswish(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, hardswish, input, out=out)
+        return failed(error, hardswish, locals())
 
 
 def hardswish_(input):
@@ -1370,7 +1322,7 @@ def hardswish_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, hardswish_, input)
+        return failed(error, hardswish_, locals())
 
 
 def hardswish_out(input, *, out):
@@ -1382,11 +1334,9 @@ def hardswish_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hardswish", input, out)
-        adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, hardswish_out, input, out=out)
+        return failed(error, hardswish_out, locals())
 
 
 def hardswish_backward(grad_output, input):
@@ -1397,9 +1347,7 @@ def hardswish_backward(grad_output, input):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1430,7 +1378,7 @@ def hardswish_backward(grad_output, input):
             _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, hardswish_backward, grad_output, input)
+        return failed(error, hardswish_backward, locals())
 
 
 def hardsigmoid(input, *, out=None):
@@ -1451,7 +1399,7 @@ def hardsigmoid(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, hardsigmoid, input, out=out)
+        return failed(error, hardsigmoid, locals())
 
 
 def hardsigmoid_(input):
@@ -1474,7 +1422,7 @@ def hardsigmoid_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, hardsigmoid_, input)
+        return failed(error, hardsigmoid_, locals())
 
 
 def hardsigmoid_out(input, *, out):
@@ -1486,11 +1434,9 @@ def hardsigmoid_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hardsigmoid", input, out)
-        adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, hardsigmoid_out, input, out=out)
+        return failed(error, hardsigmoid_out, locals())
 
 
 def hardsigmoid_backward(grad_output, input, *, out=None):
@@ -1503,9 +1449,7 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1536,7 +1480,7 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
             _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, hardsigmoid_backward, grad_output, input, out=out)
+        return failed(error, hardsigmoid_backward, locals())
 
 
 def hardsigmoid_backward_out(grad_output, input, *, out):
@@ -1551,11 +1495,10 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
         adopt_result(
             out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
         )
-        mark_written(out)
         record_refusal("aten::hardsigmoid_backward", (out,), grad_output, input)
         return out
     except CALL_ERRORS as error:
-        return failed(error, hardsigmoid_backward_out, grad_output, input, out=out)
+        return failed(error, hardsigmoid_backward_out, locals())
 
 
 def glu(input, dim=-1, *, out=None, axis=None):
@@ -1587,7 +1530,7 @@ def glu(input, dim=-1, *, out=None, axis=None):
             return recorded(node, composite_activations.glu, input, dim)
         return composite_activations.glu(input, dim)
     except CALL_ERRORS as error:
-        return failed(error, glu, input, dim, out=out)
+        return failed(error, glu, locals())
 
 
 def glu_out(input, dim=-1, *, out):
@@ -1603,7 +1546,7 @@ def glu_out(input, dim=-1, *, out):
             refuse_grad("glu", input, out)
         return composite_activations.glu_out(input, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, glu_out, input, dim, out=out)
+        return failed(error, glu_out, locals())
 
 
 def glu_backward(grad_output, input, dim=..., *, axis=None):
@@ -1621,7 +1564,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
             dim = int_of(dim, "glu_backward", "dim", 3)
         node = None
         if (
-            (grad_output._mt_edge is not None or input._mt_edge is not None)
+            not (grad_output._mt_edge is input._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(grad_output, input))
         ):
@@ -1637,7 +1580,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
             return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
         return composite_activations.glu_backward(grad_output, input, dim)
     except CALL_ERRORS as error:
-        return failed(error, glu_backward, grad_output, input, dim)
+        return failed(error, glu_backward, locals())
 
 
 def log_sigmoid_forward(input):
@@ -1675,9 +1618,7 @@ def log_sigmoid_backward(grad_output, input, buffer):
         if buffer._mt_edge is not None:
             check_constant("log_sigmoid_backward", "buffer", buffer)
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1693,7 +1634,7 @@ def log_sigmoid_backward(grad_output, input, buffer):
             _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array), node
         )
     except CALL_ERRORS as error:
-        return failed(error, log_sigmoid_backward, grad_output, input, buffer)
+        return failed(error, log_sigmoid_backward, locals())
 
 
 def log_sigmoid(input, *, out=None):
@@ -1739,7 +1680,7 @@ def gelu(input, *, approximate="none", out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, gelu, input, approximate=approximate, out=out)
+        return failed(error, gelu, locals())
 
 
 def gelu_(input, *, approximate="none"):
@@ -1765,7 +1706,7 @@ def gelu_(input, *, approximate="none"):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, gelu_, input, approximate=approximate)
+        return failed(error, gelu_, locals())
 
 
 def gelu_out(input, *, approximate="none", out):
@@ -1779,11 +1720,9 @@ def gelu_out(input, *, approximate="none", out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("gelu", input, out)
-        adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, gelu_out, input, approximate=approximate, out=out)
+        return failed(error, gelu_out, locals())
 
 
 def gelu_backward(grad_output, input, *, approximate="none", out=None):
@@ -1798,9 +1737,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1816,7 +1753,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
             kind,
         )
     except CALL_ERRORS as error:
-        return failed(error, gelu_backward, grad_output, input, approximate=approximate, out=out)
+        return failed(error, gelu_backward, locals())
 
 
 def gelu_backward_out(grad_output, input, *, approximate="none", out):
@@ -1831,14 +1768,12 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("gelu_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, gelu_backward_out, grad_output, input, approximate=approximate, out=out)
+        return failed(error, gelu_backward_out, locals())
 
 
 def silu(input, *, out=None):
@@ -1862,7 +1797,7 @@ def silu(input, *, out=None):
             refuse_complex("silu", input)
         return result
     except CALL_ERRORS as error:
-        return failed(error, silu, input, out=out)
+        return failed(error, silu, locals())
 
 
 def silu_(input):
@@ -1885,7 +1820,7 @@ def silu_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, silu_, input)
+        return failed(error, silu_, locals())
 
 
 def silu_out(input, *, out):
@@ -1897,11 +1832,9 @@ def silu_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("silu", input, out)
-        adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, silu_out, input, out=out)
+        return failed(error, silu_out, locals())
 
 
 def silu_backward(grad_output, input, *, out=None):
@@ -1914,9 +1847,7 @@ def silu_backward(grad_output, input, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1945,7 +1876,7 @@ def silu_backward(grad_output, input, *, out=None):
         kind = common_kind(grad_output, input)
         return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, silu_backward, grad_output, input, out=out)
+        return failed(error, silu_backward, locals())
 
 
 def silu_backward_out(grad_output, input, *, out):
@@ -1958,13 +1889,11 @@ def silu_backward_out(grad_output, input, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("silu_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, silu_backward_out, grad_output, input, out=out)
+        return failed(error, silu_backward_out, locals())
 
 
 def softplus(input, beta=1, threshold=20, *, out=None):
@@ -1990,7 +1919,7 @@ def softplus(input, beta=1, threshold=20, *, out=None):
                 node.kept = (save(input),)
         return wrap(_softplus_kernels[type(input_array)](input_array, beta, threshold), node)
     except CALL_ERRORS as error:
-        return failed(error, softplus, input, beta, threshold, out=out)
+        return failed(error, softplus, locals())
 
 
 def softplus_out(input, beta=1, threshold=20, *, out):
@@ -2006,11 +1935,9 @@ def softplus_out(input, beta=1, threshold=20, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("softplus", input, out)
-        adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, softplus_out, input, beta, threshold, out=out)
+        return failed(error, softplus_out, locals())
 
 
 def softplus_backward(grad_output, input, beta, threshold, *, out=None):
@@ -2027,9 +1954,7 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -2043,7 +1968,7 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
             _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
         )
     except CALL_ERRORS as error:
-        return failed(error, softplus_backward, grad_output, input, beta, threshold, out=out)
+        return failed(error, softplus_backward, locals())
 
 
 def softplus_backward_out(grad_output, input, beta, threshold, *, out):
@@ -2060,16 +1985,14 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("softplus_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _softplus_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, beta, threshold, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, softplus_backward_out, grad_output, input, beta, threshold, out=out)
+        return failed(error, softplus_backward_out, locals())
 
 
 complete(__name__)

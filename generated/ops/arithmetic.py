@@ -85,9 +85,7 @@ def add(input, other, *more, alpha=1, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -133,9 +131,7 @@ def add_operator(input, other, alpha=1, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -181,9 +177,7 @@ def add_(input, other, *more, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -198,7 +192,7 @@ def add_(input, other, *more, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, add_, input, other, alpha=alpha)
+        return failed(error, add_, locals())
 
 
 def add__operator(input, other, alpha=1):
@@ -213,9 +207,7 @@ def add__operator(input, other, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -230,7 +222,7 @@ def add__operator(input, other, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, add_, input, other, alpha=alpha)
+        return failed(error, add_, locals())
 
 
 def add_out(input, other, *, alpha=1, out):
@@ -247,9 +239,7 @@ def add_out(input, other, *, alpha=1, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("add", input, other, out)
-        adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     except CALL_ERRORS as error:
         return failed_or_number_first(error, add_out, input, other, alpha=alpha, out=out)
 
@@ -272,7 +262,7 @@ def add_Scalar(input, other, alpha=1):
                 node.next_edges = (edge or None,)
         return wrap(_add_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, add_Scalar, input, other, alpha)
+        return failed(error, add_Scalar, locals())
 
 
 def add__Scalar(input, other, alpha=1):
@@ -298,7 +288,7 @@ def add__Scalar(input, other, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, add__Scalar, input, other, alpha)
+        return failed(error, add__Scalar, locals())
 
 
 def sub(input, other, *more, alpha=1, out=None):
@@ -317,9 +307,7 @@ def sub(input, other, *more, alpha=1, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -365,9 +353,7 @@ def sub_operator(input, other, alpha=1, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -413,9 +399,7 @@ def sub_(input, other, *more, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -430,7 +414,7 @@ def sub_(input, other, *more, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sub_, input, other, alpha=alpha)
+        return failed(error, sub_, locals())
 
 
 def sub__operator(input, other, alpha=1):
@@ -445,9 +429,7 @@ def sub__operator(input, other, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -462,7 +444,7 @@ def sub__operator(input, other, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sub_, input, other, alpha=alpha)
+        return failed(error, sub_, locals())
 
 
 def sub_out(input, other, *, alpha=1, out):
@@ -479,9 +461,7 @@ def sub_out(input, other, *, alpha=1, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sub", input, other, out)
-        adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     except CALL_ERRORS as error:
         return failed_or_number_first(error, sub_out, input, other, alpha=alpha, out=out)
 
@@ -504,7 +484,7 @@ def sub_Scalar(input, other, alpha=1):
                 node.next_edges = (edge or None,)
         return wrap(_sub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, sub_Scalar, input, other, alpha)
+        return failed(error, sub_Scalar, locals())
 
 
 def sub__Scalar(input, other, alpha=1):
@@ -530,7 +510,7 @@ def sub__Scalar(input, other, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sub__Scalar, input, other, alpha)
+        return failed(error, sub__Scalar, locals())
 
 
 def rsub_Tensor(input, other, *, alpha=1):
@@ -543,9 +523,7 @@ def rsub_Tensor(input, other, *, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -555,7 +533,7 @@ def rsub_Tensor(input, other, *, alpha=1):
                 node.alpha = alpha
         return wrap(_rsub_Tensor_kernels[type(input_array)](input_array, other_array, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, rsub_Tensor, input, other, alpha=alpha)
+        return failed(error, rsub_Tensor, locals())
 
 
 def rsub_Scalar(input, other, alpha=1):
@@ -577,7 +555,7 @@ def rsub_Scalar(input, other, alpha=1):
                 node.alpha = alpha
         return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, rsub_Scalar, input, other, alpha)
+        return failed(error, rsub_Scalar, locals())
 
 
 def rsub(input, other, alpha=1):
@@ -605,9 +583,7 @@ def mul(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -651,9 +627,7 @@ def mul_operator(input, other, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -695,9 +669,7 @@ def mul_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -712,7 +684,7 @@ def mul_(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, mul_, input, other)
+        return failed(error, mul_, locals())
 
 
 def mul_out(input, other, *, out):
@@ -727,9 +699,7 @@ def mul_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mul", input, other, out)
-        adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
         return failed_or_number_first(error, mul_out, input, other, out=out)
 
@@ -751,7 +721,7 @@ def mul_Scalar(input, other):
                 node.other = other
         return wrap(_mul_Scalar_kernels[type(input_array)](input_array, other), node)
     except CALL_ERRORS as error:
-        return failed(error, mul_Scalar, input, other)
+        return failed(error, mul_Scalar, locals())
 
 
 def mul__Scalar(input, other):
@@ -776,7 +746,7 @@ def mul__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, mul__Scalar, input, other)
+        return failed(error, mul__Scalar, locals())
 
 
 def div_Tensor(input, other, *, out=None):
@@ -791,9 +761,7 @@ def div_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -837,9 +805,7 @@ def div_Tensor_operator(input, other, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -881,9 +847,7 @@ def div__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -898,7 +862,7 @@ def div__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, div__Tensor, input, other)
+        return failed(error, div__Tensor, locals())
 
 
 def div_Tensor_out(input, other, *, out):
@@ -913,9 +877,7 @@ def div_Tensor_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("div", input, other, out)
-        adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
         return failed_or_number_first(error, div_Tensor_out, input, other, out=out)
 
@@ -934,9 +896,7 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -973,9 +933,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -991,7 +949,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, div__Tensor_mode, input, other, rounding_mode=rounding_mode)
+        return failed(error, div__Tensor_mode, locals())
 
 
 def div_(input, other, *, rounding_mode=...):
@@ -1019,11 +977,9 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("div", input, other, out)
-        adopt_result(
+        return adopt_result(
             out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
         return failed_or_number_first(error, div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
 
@@ -1045,7 +1001,7 @@ def div_Scalar(input, other):
                 node.other = other
         return wrap(_div_Scalar_kernels[type(input_array)](input_array, other), node)
     except CALL_ERRORS as error:
-        return failed(error, div_Scalar, input, other)
+        return failed(error, div_Scalar, locals())
 
 
 def div__Scalar(input, other):
@@ -1070,7 +1026,7 @@ def div__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, div__Scalar, input, other)
+        return failed(error, div__Scalar, locals())
 
 
 def div_Scalar_mode(input, other, *, rounding_mode):
@@ -1086,7 +1042,7 @@ def div_Scalar_mode(input, other, *, rounding_mode):
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        return failed(error, div_Scalar_mode, input, other, rounding_mode=rounding_mode)
+        return failed(error, div_Scalar_mode, locals())
 
 
 def div__Scalar_mode(input, other, *, rounding_mode):
@@ -1102,7 +1058,7 @@ def div__Scalar_mode(input, other, *, rounding_mode):
             rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
         return input.div_(other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        return failed(error, div__Scalar_mode, input, other, rounding_mode=rounding_mode)
+        return failed(error, div__Scalar_mode, locals())
 
 
 def floor_divide(input, other, *, out=None):
@@ -1117,9 +1073,7 @@ def floor_divide(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1163,9 +1117,7 @@ def floor_divide_operator(input, other, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1207,9 +1159,7 @@ def floor_divide_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1224,7 +1174,7 @@ def floor_divide_(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, floor_divide_, input, other)
+        return failed(error, floor_divide_, locals())
 
 
 def floor_divide_out(input, other, *, out):
@@ -1239,7 +1189,6 @@ def floor_divide_out(input, other, *, out):
         out_array = out._mt_array
         refuse_unwritable("aten::floor_divide", (out,), input, other)
         adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
         record_refusal("aten::floor_divide", (out,), input, other)
         return out
     except CALL_ERRORS as error:
@@ -1257,7 +1206,7 @@ def floor_divide_Scalar(input, other):
             other = scalar_of(other, "floor_divide", "other", 2)
         return ops.floor_divide(input, other)
     except CALL_ERRORS as error:
-        return failed(error, floor_divide_Scalar, input, other)
+        return failed(error, floor_divide_Scalar, locals())
 
 
 def floor_divide__Scalar(input, other):
@@ -1271,7 +1220,7 @@ def floor_divide__Scalar(input, other):
             other = scalar_of(other, "floor_divide_", "other", 2)
         return input.floor_divide_(other)
     except CALL_ERRORS as error:
-        return failed(error, floor_divide__Scalar, input, other)
+        return failed(error, floor_divide__Scalar, locals())
 
 
 def remainder_Tensor(input, other, *, out=None):
@@ -1284,9 +1233,7 @@ def remainder_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1315,7 +1262,7 @@ def remainder_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, remainder_Tensor, input, other, out=out)
+        return failed(error, remainder_Tensor, locals())
 
 
 def remainder__Tensor(input, other):
@@ -1326,9 +1273,7 @@ def remainder__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1343,7 +1288,7 @@ def remainder__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, remainder__Tensor, input, other)
+        return failed(error, remainder__Tensor, locals())
 
 
 def remainder_Tensor_out(input, other, *, out):
@@ -1356,11 +1301,9 @@ def remainder_Tensor_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("remainder", input, other, out)
-        adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, remainder_Tensor_out, input, other, out=out)
+        return failed(error, remainder_Tensor_out, locals())
 
 
 def remainder_Scalar(input, other, *, out=None):
@@ -1381,7 +1324,7 @@ def remainder_Scalar(input, other, *, out=None):
                 node.next_edges = (edge or None,)
         return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
     except CALL_ERRORS as error:
-        return failed(error, remainder_Scalar, input, other, out=out)
+        return failed(error, remainder_Scalar, locals())
 
 
 def remainder__Scalar(input, other):
@@ -1405,7 +1348,7 @@ def remainder__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, remainder__Scalar, input, other)
+        return failed(error, remainder__Scalar, locals())
 
 
 def remainder_(input, other):
@@ -1431,11 +1374,9 @@ def remainder_Scalar_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("remainder", input, out)
-        adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, remainder_Scalar_out, input, other, out=out)
+        return failed(error, remainder_Scalar_out, locals())
 
 
 def remainder_Scalar_Tensor(input, other):
@@ -1462,7 +1403,7 @@ def remainder_Scalar_Tensor(input, other):
             return recorded(node, lambda input, other: ops.remainder(number_beside(input, other), other), input, other)
         return ops.remainder(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, remainder_Scalar_Tensor, input, other)
+        return failed(error, remainder_Scalar_Tensor, locals())
 
 
 def remainder(input, other, *, out=None):
@@ -1511,9 +1452,7 @@ def fmod_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1542,7 +1481,7 @@ def fmod_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_fmod_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, fmod_Tensor, input, other, out=out)
+        return failed(error, fmod_Tensor, locals())
 
 
 def fmod__Tensor(input, other):
@@ -1553,9 +1492,7 @@ def fmod__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1570,7 +1507,7 @@ def fmod__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, fmod__Tensor, input, other)
+        return failed(error, fmod__Tensor, locals())
 
 
 def fmod_Tensor_out(input, other, *, out):
@@ -1583,11 +1520,9 @@ def fmod_Tensor_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("fmod", input, other, out)
-        adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, fmod_Tensor_out, input, other, out=out)
+        return failed(error, fmod_Tensor_out, locals())
 
 
 def fmod_Scalar(input, other, *, out=None):
@@ -1608,7 +1543,7 @@ def fmod_Scalar(input, other, *, out=None):
                 node.next_edges = (edge or None,)
         return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
     except CALL_ERRORS as error:
-        return failed(error, fmod_Scalar, input, other, out=out)
+        return failed(error, fmod_Scalar, locals())
 
 
 def fmod(input, other, *, out=None):
@@ -1644,7 +1579,7 @@ def fmod__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, fmod__Scalar, input, other)
+        return failed(error, fmod__Scalar, locals())
 
 
 def fmod_(input, other):
@@ -1670,11 +1605,9 @@ def fmod_Scalar_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("fmod", input, out)
-        adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, fmod_Scalar_out, input, other, out=out)
+        return failed(error, fmod_Scalar_out, locals())
 
 
 def pow_Tensor_Tensor(input, exponent, *, out=None):
@@ -1687,9 +1620,7 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
         input_array = input._mt_array
         exponent_array = exponent._mt_array
         node = None
-        if (input._mt_edge is not None or exponent._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is exponent._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             exponent_edge = exponent._mt_edge or edge_of(exponent)
             if input_edge is not None or exponent_edge is not None:
@@ -1703,7 +1634,7 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, pow_Tensor_Tensor, input, exponent, out=out)
+        return failed(error, pow_Tensor_Tensor, locals())
 
 
 def pow__Tensor(input, exponent):
@@ -1714,9 +1645,7 @@ def pow__Tensor(input, exponent):
         input_array = input._mt_array
         exponent_array = exponent._mt_array
         node = None
-        if (input._mt_edge is not None or exponent._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is exponent._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             exponent_edge = exponent._mt_edge or edge_of(exponent)
             if input_edge is not None or exponent_edge is not None:
@@ -1732,7 +1661,7 @@ def pow__Tensor(input, exponent):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, pow__Tensor, input, exponent)
+        return failed(error, pow__Tensor, locals())
 
 
 def pow_Tensor_Tensor_out(input, exponent, *, out):
@@ -1745,11 +1674,11 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("pow", input, exponent, out)
-        adopt_result(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, pow_Tensor_Tensor_out, input, exponent, out=out)
+        return failed(error, pow_Tensor_Tensor_out, locals())
 
 
 def pow_Tensor_Scalar(input, exponent, *, out=None):
@@ -1772,7 +1701,7 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
                 node.kept = (save(input),)
         return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
     except CALL_ERRORS as error:
-        return failed(error, pow_Tensor_Scalar, input, exponent, out=out)
+        return failed(error, pow_Tensor_Scalar, locals())
 
 
 def pow__Scalar(input, exponent):
@@ -1798,7 +1727,7 @@ def pow__Scalar(input, exponent):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, pow__Scalar, input, exponent)
+        return failed(error, pow__Scalar, locals())
 
 
 def pow_(input, exponent):
@@ -1824,11 +1753,9 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("pow", input, out)
-        adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, pow_Tensor_Scalar_out, input, exponent, out=out)
+        return failed(error, pow_Tensor_Scalar_out, locals())
 
 
 def pow_Scalar(input, exponent, *, out=None):
@@ -1854,7 +1781,7 @@ def pow_Scalar(input, exponent, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, pow_Scalar, input, exponent, out=out)
+        return failed(error, pow_Scalar, locals())
 
 
 def pow(input, exponent, *, out=None):
@@ -1898,11 +1825,9 @@ def pow_Scalar_out(input, exponent, *, out):
         out_array = out._mt_array
         if exponent._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("pow", exponent, out)
-        adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, pow_Scalar_out, input, exponent, out=out)
+        return failed(error, pow_Scalar_out, locals())
 
 
 def neg(input, *, out=None):
@@ -1922,7 +1847,7 @@ def neg(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, neg, input, out=out)
+        return failed(error, neg, locals())
 
 
 def neg_(input):
@@ -1944,7 +1869,7 @@ def neg_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, neg_, input)
+        return failed(error, neg_, locals())
 
 
 def neg_out(input, *, out):
@@ -1956,11 +1881,9 @@ def neg_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("neg", input, out)
-        adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, neg_out, input, out=out)
+        return failed(error, neg_out, locals())
 
 
 def abs(input, *, out=None):
@@ -1980,7 +1903,7 @@ def abs(input, *, out=None):
                 node.kept = (save(input),)
         return wrap(_abs_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
-        return failed(error, abs, input, out=out)
+        return failed(error, abs, locals())
 
 
 def abs_(input):
@@ -2003,7 +1926,7 @@ def abs_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, abs_, input)
+        return failed(error, abs_, locals())
 
 
 def abs_out(input, *, out):
@@ -2015,11 +1938,9 @@ def abs_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("abs", input, out)
-        adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, abs_out, input, out=out)
+        return failed(error, abs_out, locals())
 
 
 def sgn(input, *, out=None):
@@ -2043,7 +1964,7 @@ def sgn(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, sgn, input, out=out)
+        return failed(error, sgn, locals())
 
 
 def sgn_(input):
@@ -2067,7 +1988,7 @@ def sgn_(input):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sgn_, input)
+        return failed(error, sgn_, locals())
 
 
 def sgn_out(input, *, out):
@@ -2079,11 +2000,9 @@ def sgn_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sgn", input, out)
-        adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sgn_out, input, out=out)
+        return failed(error, sgn_out, locals())
 
 
 def sign(input, *, out=None):
@@ -2103,7 +2022,7 @@ def sign(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, sign, input, out=out)
+        return failed(error, sign, locals())
 
 
 def sign_(input):
@@ -2125,7 +2044,7 @@ def sign_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sign_, input)
+        return failed(error, sign_, locals())
 
 
 def sign_out(input, *, out):
@@ -2137,11 +2056,9 @@ def sign_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sign", input, out)
-        adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sign_out, input, out=out)
+        return failed(error, sign_out, locals())
 
 
 def sqrt(input, *, out=None):
@@ -2164,7 +2081,7 @@ def sqrt(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, sqrt, input, out=out)
+        return failed(error, sqrt, locals())
 
 
 def sqrt_(input):
@@ -2187,7 +2104,7 @@ def sqrt_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sqrt_, input)
+        return failed(error, sqrt_, locals())
 
 
 def sqrt_out(input, *, out):
@@ -2199,11 +2116,9 @@ def sqrt_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sqrt", input, out)
-        adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sqrt_out, input, out=out)
+        return failed(error, sqrt_out, locals())
 
 
 def rsqrt(input, *, out=None):
@@ -2226,7 +2141,7 @@ def rsqrt(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, rsqrt, input, out=out)
+        return failed(error, rsqrt, locals())
 
 
 def rsqrt_(input):
@@ -2249,7 +2164,7 @@ def rsqrt_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, rsqrt_, input)
+        return failed(error, rsqrt_, locals())
 
 
 def rsqrt_out(input, *, out):
@@ -2261,11 +2176,9 @@ def rsqrt_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("rsqrt", input, out)
-        adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, rsqrt_out, input, out=out)
+        return failed(error, rsqrt_out, locals())
 
 
 def reciprocal(input, *, out=None):
@@ -2288,7 +2201,7 @@ def reciprocal(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, reciprocal, input, out=out)
+        return failed(error, reciprocal, locals())
 
 
 def reciprocal_(input):
@@ -2311,7 +2224,7 @@ def reciprocal_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, reciprocal_, input)
+        return failed(error, reciprocal_, locals())
 
 
 def reciprocal_out(input, *, out):
@@ -2323,11 +2236,9 @@ def reciprocal_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("reciprocal", input, out)
-        adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, reciprocal_out, input, out=out)
+        return failed(error, reciprocal_out, locals())
 
 
 def square(input, *, out=None):
@@ -2385,7 +2296,7 @@ def gcd(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_gcd_kernels[kind or type(input_array)](input_array, other_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, gcd, input, other, out=out)
+        return failed(error, gcd, locals())
 
 
 def gcd_(input, other):
@@ -2405,7 +2316,7 @@ def gcd_(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, gcd_, input, other)
+        return failed(error, gcd_, locals())
 
 
 def gcd_out(input, other, *, out):
@@ -2419,12 +2330,11 @@ def gcd_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::gcd", (out,))
         adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::gcd", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, gcd_out, input, other, out=out)
+        return failed(error, gcd_out, locals())
 
 
 def lcm(input, other, *, out=None):
@@ -2451,7 +2361,7 @@ def lcm(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_lcm_kernels[kind or type(input_array)](input_array, other_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, lcm, input, other, out=out)
+        return failed(error, lcm, locals())
 
 
 def lcm_(input, other):
@@ -2471,7 +2381,7 @@ def lcm_(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, lcm_, input, other)
+        return failed(error, lcm_, locals())
 
 
 def lcm_out(input, other, *, out):
@@ -2485,12 +2395,11 @@ def lcm_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::lcm", (out,))
         adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::lcm", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, lcm_out, input, other, out=out)
+        return failed(error, lcm_out, locals())
 
 
 def lerp_Scalar(input, end, weight, *, out=None):
@@ -2505,7 +2414,7 @@ def lerp_Scalar(input, end, weight, *, out=None):
         input_array = input._mt_array
         end_array = end._mt_array
         node = None
-        if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is end._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             end_edge = end._mt_edge or edge_of(end)
             if input_edge is not None or end_edge is not None:
@@ -2515,7 +2424,7 @@ def lerp_Scalar(input, end, weight, *, out=None):
                 node.weight = weight
         return wrap(_lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight), node)
     except CALL_ERRORS as error:
-        return failed(error, lerp_Scalar, input, end, weight, out=out)
+        return failed(error, lerp_Scalar, locals())
 
 
 def lerp__Scalar(input, end, weight):
@@ -2528,7 +2437,7 @@ def lerp__Scalar(input, end, weight):
         input_array = input._mt_array
         end_array = end._mt_array
         node = None
-        if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is end._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             end_edge = end._mt_edge or edge_of(end)
             if input_edge is not None or end_edge is not None:
@@ -2543,7 +2452,7 @@ def lerp__Scalar(input, end, weight):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, lerp__Scalar, input, end, weight)
+        return failed(error, lerp__Scalar, locals())
 
 
 def lerp_Scalar_out(input, end, weight, *, out):
@@ -2558,11 +2467,9 @@ def lerp_Scalar_out(input, end, weight, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("lerp", input, end, out)
-        adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, lerp_Scalar_out, input, end, weight, out=out)
+        return failed(error, lerp_Scalar_out, locals())
 
 
 def lerp_Tensor(input, end, weight, *, out=None):
@@ -2576,7 +2483,7 @@ def lerp_Tensor(input, end, weight, *, out=None):
         end_array = end._mt_array
         weight_array = weight._mt_array
         node = None
-        if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
+        if not (input._mt_edge is end._mt_edge is weight._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2593,7 +2500,7 @@ def lerp_Tensor(input, end, weight, *, out=None):
                 )
         return wrap(_lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array), node)
     except CALL_ERRORS as error:
-        return failed(error, lerp_Tensor, input, end, weight, out=out)
+        return failed(error, lerp_Tensor, locals())
 
 
 def lerp(input, end, weight, *, out=None):
@@ -2617,7 +2524,7 @@ def lerp__Tensor(input, end, weight):
         end_array = end._mt_array
         weight_array = weight._mt_array
         node = None
-        if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
+        if not (input._mt_edge is end._mt_edge is weight._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2639,7 +2546,7 @@ def lerp__Tensor(input, end, weight):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, lerp__Tensor, input, end, weight)
+        return failed(error, lerp__Tensor, locals())
 
 
 def lerp_(input, end, weight):
@@ -2670,11 +2577,11 @@ def lerp_Tensor_out(input, end, weight, *, out):
             or out._mt_edge is not None
         ):
             refuse_grad("lerp", input, end, weight, out)
-        adopt_result(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, lerp_Tensor_out, input, end, weight, out=out)
+        return failed(error, lerp_Tensor_out, locals())
 
 
 def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
@@ -2692,7 +2599,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         node = None
-        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+        if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2706,7 +2613,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
                 node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
         return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
-        return failed(error, addcmul, input, tensor1, tensor2, value=value, out=out)
+        return failed(error, addcmul, locals())
 
 
 def addcmul_(input, tensor1, tensor2, *more, value=1):
@@ -2722,7 +2629,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         node = None
-        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+        if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2741,7 +2648,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, addcmul_, input, tensor1, tensor2, value=value)
+        return failed(error, addcmul_, locals())
 
 
 def addcmul_out(input, tensor1, tensor2, *, value=1, out):
@@ -2762,13 +2669,11 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("addcmul", input, tensor1, tensor2, out)
-        adopt_result(
+        return adopt_result(
             out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, addcmul_out, input, tensor1, tensor2, value=value, out=out)
+        return failed(error, addcmul_out, locals())
 
 
 def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
@@ -2786,7 +2691,7 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         node = None
-        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+        if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2803,7 +2708,7 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
                 )
         return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
-        return failed(error, addcdiv, input, tensor1, tensor2, value=value, out=out)
+        return failed(error, addcdiv, locals())
 
 
 def addcdiv_(input, tensor1, tensor2, *more, value=1):
@@ -2819,7 +2724,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         node = None
-        if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
+        if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2841,7 +2746,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, addcdiv_, input, tensor1, tensor2, value=value)
+        return failed(error, addcdiv_, locals())
 
 
 def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
@@ -2862,13 +2767,11 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("addcdiv", input, tensor1, tensor2, out)
-        adopt_result(
+        return adopt_result(
             out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, addcdiv_out, input, tensor1, tensor2, value=value, out=out)
+        return failed(error, addcdiv_out, locals())
 
 
 def absolute(input, *, out=None):
@@ -2955,7 +2858,7 @@ def multiply(input, other, *, out=None):
             other = operand_of(other)
         return ops.mul(input, other)
     except CALL_ERRORS as error:
-        return failed(error, multiply, input, other, out=out)
+        return failed(error, multiply, locals())
 
 
 def multiply_(input, other):
@@ -2969,7 +2872,7 @@ def multiply_(input, other):
             other = operand_of(other)
         return input.mul_(other)
     except CALL_ERRORS as error:
-        return failed(error, multiply_, input, other)
+        return failed(error, multiply_, locals())
 
 
 def multiply_out(input, other, *, out):
@@ -2987,7 +2890,7 @@ def multiply_out(input, other, *, out):
             refuse_grad("multiply", input, other, out)
         return ops.mul(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, multiply_out, input, other, out=out)
+        return failed(error, multiply_out, locals())
 
 
 def multiply_Scalar(input, other):
@@ -3001,7 +2904,7 @@ def multiply_Scalar(input, other):
             other = scalar_of(other, "multiply", "other", 2)
         return ops.mul(input, other)
     except CALL_ERRORS as error:
-        return failed(error, multiply_Scalar, input, other)
+        return failed(error, multiply_Scalar, locals())
 
 
 def multiply__Scalar(input, other):
@@ -3015,7 +2918,7 @@ def multiply__Scalar(input, other):
             other = scalar_of(other, "multiply_", "other", 2)
         return input.mul_(other)
     except CALL_ERRORS as error:
-        return failed(error, multiply__Scalar, input, other)
+        return failed(error, multiply__Scalar, locals())
 
 
 def subtract(input, other, *, alpha=1, out=None):
@@ -3033,7 +2936,7 @@ def subtract(input, other, *, alpha=1, out=None):
             alpha = scalar_of(alpha, "subtract", "alpha")
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, subtract, input, other, alpha=alpha, out=out)
+        return failed(error, subtract, locals())
 
 
 def subtract_(input, other, *, alpha=1):
@@ -3049,7 +2952,7 @@ def subtract_(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "subtract_", "alpha")
         return input.sub_(other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, subtract_, input, other, alpha=alpha)
+        return failed(error, subtract_, locals())
 
 
 def subtract_out(input, other, *, alpha=1, out):
@@ -3069,7 +2972,7 @@ def subtract_out(input, other, *, alpha=1, out):
             refuse_grad("subtract", input, other, out)
         return ops.sub(input, other, alpha=alpha, out=out)
     except CALL_ERRORS as error:
-        return failed(error, subtract_out, input, other, alpha=alpha, out=out)
+        return failed(error, subtract_out, locals())
 
 
 def subtract_Scalar(input, other, alpha=1):
@@ -3085,7 +2988,7 @@ def subtract_Scalar(input, other, alpha=1):
             alpha = scalar_of(alpha, "subtract", "alpha", 3)
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, subtract_Scalar, input, other, alpha)
+        return failed(error, subtract_Scalar, locals())
 
 
 def subtract__Scalar(input, other, alpha=1):
@@ -3101,7 +3004,7 @@ def subtract__Scalar(input, other, alpha=1):
             alpha = scalar_of(alpha, "subtract_", "alpha", 3)
         return input.sub_(other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, subtract__Scalar, input, other, alpha)
+        return failed(error, subtract__Scalar, locals())
 
 
 def divide_Tensor(input, other, *, out=None):
@@ -3117,7 +3020,7 @@ def divide_Tensor(input, other, *, out=None):
             other = operand_of(other)
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        return failed(error, divide_Tensor, input, other, out=out)
+        return failed(error, divide_Tensor, locals())
 
 
 def divide__Tensor(input, other):
@@ -3131,7 +3034,7 @@ def divide__Tensor(input, other):
             other = operand_of(other)
         return input.div_(other)
     except CALL_ERRORS as error:
-        return failed(error, divide__Tensor, input, other)
+        return failed(error, divide__Tensor, locals())
 
 
 def divide_Tensor_out(input, other, *, out):
@@ -3149,7 +3052,7 @@ def divide_Tensor_out(input, other, *, out):
             refuse_grad("divide", input, other, out)
         return ops.div(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, divide_Tensor_out, input, other, out=out)
+        return failed(error, divide_Tensor_out, locals())
 
 
 def divide_Scalar(input, other):
@@ -3163,7 +3066,7 @@ def divide_Scalar(input, other):
             other = scalar_of(other, "divide", "other", 2)
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        return failed(error, divide_Scalar, input, other)
+        return failed(error, divide_Scalar, locals())
 
 
 def divide__Scalar(input, other):
@@ -3177,7 +3080,7 @@ def divide__Scalar(input, other):
             other = scalar_of(other, "divide_", "other", 2)
         return input.div_(other)
     except CALL_ERRORS as error:
-        return failed(error, divide__Scalar, input, other)
+        return failed(error, divide__Scalar, locals())
 
 
 def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
@@ -3195,7 +3098,7 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        return failed(error, divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+        return failed(error, divide_Tensor_mode, locals())
 
 
 def divide(input, other, *, out=None, rounding_mode=...):
@@ -3222,7 +3125,7 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
             rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
         return input.div_(other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        return failed(error, divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
+        return failed(error, divide__Tensor_mode, locals())
 
 
 def divide_(input, other, *, rounding_mode=...):
@@ -3253,7 +3156,7 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
             refuse_grad("divide", input, other, out)
         return ops.div(input, other, rounding_mode=rounding_mode, out=out)
     except CALL_ERRORS as error:
-        return failed(error, divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+        return failed(error, divide_Tensor_mode_out, locals())
 
 
 def divide_Scalar_mode(input, other, *, rounding_mode):
@@ -3269,7 +3172,7 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        return failed(error, divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
+        return failed(error, divide_Scalar_mode, locals())
 
 
 def divide__Scalar_mode(input, other, *, rounding_mode):
@@ -3285,7 +3188,7 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
             rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
         return input.div_(other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
-        return failed(error, divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
+        return failed(error, divide__Scalar_mode, locals())
 
 
 def true_divide(input, other, *, out=None):
@@ -3301,7 +3204,7 @@ def true_divide(input, other, *, out=None):
             other = operand_of(other)
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        return failed(error, true_divide, input, other, out=out)
+        return failed(error, true_divide, locals())
 
 
 def true_divide_(input, other):
@@ -3315,7 +3218,7 @@ def true_divide_(input, other):
             other = operand_of(other)
         return input.div_(other)
     except CALL_ERRORS as error:
-        return failed(error, true_divide_, input, other)
+        return failed(error, true_divide_, locals())
 
 
 def true_divide_out(input, other, *, out):
@@ -3333,7 +3236,7 @@ def true_divide_out(input, other, *, out):
             refuse_grad("true_divide", input, other, out)
         return ops.div(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, true_divide_out, input, other, out=out)
+        return failed(error, true_divide_out, locals())
 
 
 def true_divide_Scalar(input, other):
@@ -3347,7 +3250,7 @@ def true_divide_Scalar(input, other):
             other = scalar_of(other, "true_divide", "other", 2)
         return ops.div(input, other)
     except CALL_ERRORS as error:
-        return failed(error, true_divide_Scalar, input, other)
+        return failed(error, true_divide_Scalar, locals())
 
 
 def true_divide__Scalar(input, other):
@@ -3361,7 +3264,7 @@ def true_divide__Scalar(input, other):
             other = scalar_of(other, "true_divide_", "other", 2)
         return input.div_(other)
     except CALL_ERRORS as error:
-        return failed(error, true_divide__Scalar, input, other)
+        return failed(error, true_divide__Scalar, locals())
 
 
 def float_power_Tensor_Tensor(input, exponent, *, out=None):
@@ -3408,7 +3311,7 @@ def float_power_Scalar(input, exponent, *, out=None):
             input = scalar_of(input, "float_power", "input", 1)
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, float_power_Scalar, input, exponent, out=out)
+        return failed(error, float_power_Scalar, locals())
 
 
 def float_power_Scalar_out(input, exponent, *, out):
@@ -3424,7 +3327,7 @@ def float_power_Scalar_out(input, exponent, *, out):
             refuse_grad("float_power", exponent, out)
         return composite_arithmetic.float_power_out(input, exponent, out=out)
     except CALL_ERRORS as error:
-        return failed(error, float_power_Scalar_out, input, exponent, out=out)
+        return failed(error, float_power_Scalar_out, locals())
 
 
 def float_power_Tensor_Scalar(input, exponent, *, out=None):
@@ -3440,7 +3343,7 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
             exponent = scalar_of(exponent, "float_power", "exponent", 2)
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, float_power_Tensor_Scalar, input, exponent, out=out)
+        return failed(error, float_power_Tensor_Scalar, locals())
 
 
 def float_power(input, exponent, *, out=None):
@@ -3474,7 +3377,7 @@ def float_power__Scalar(input, exponent):
             exponent = scalar_of(exponent, "float_power_", "exponent", 2)
         return composite_arithmetic.float_power_(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, float_power__Scalar, input, exponent)
+        return failed(error, float_power__Scalar, locals())
 
 
 def float_power_(input, exponent):
@@ -3502,7 +3405,7 @@ def float_power_Tensor_Scalar_out(input, exponent, *, out):
             refuse_grad("float_power", input, out)
         return composite_arithmetic.float_power_out(input, exponent, out=out)
     except CALL_ERRORS as error:
-        return failed(error, float_power_Tensor_Scalar_out, input, exponent, out=out)
+        return failed(error, float_power_Tensor_Scalar_out, locals())
 
 
 complete(__name__)

@@ -64,18 +64,7 @@ def scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            scaled_dot_product_attention,
-            query,
-            key,
-            value,
-            attn_mask,
-            dropout_p,
-            is_causal,
-            scale=scale,
-            enable_gqa=enable_gqa,
-        )
+        return failed(error, scaled_dot_product_attention, locals())
 
 
 def _scaled_dot_product_flash_attention_for_cpu(
@@ -107,7 +96,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
         if attn_mask is not None and attn_mask._mt_edge is not None:
             check_constant("_scaled_dot_product_flash_attention_for_cpu", "attn_mask", attn_mask)
         node = None
-        if (query._mt_edge is not None or key._mt_edge is not None or value._mt_edge is not None) and (
+        if not (query._mt_edge is key._mt_edge is value._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             query_edge = query._mt_edge or edge_of(query)
@@ -129,17 +118,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
             node.kept += (save(logsumexp), save_output(node, output))
         return return_types._scaled_dot_product_flash_attention_for_cpu((output, logsumexp))
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _scaled_dot_product_flash_attention_for_cpu,
-            query,
-            key,
-            value,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
+        return failed(error, _scaled_dot_product_flash_attention_for_cpu, locals())
 
 
 def _scaled_dot_product_flash_attention_for_cpu_backward(
@@ -177,13 +156,14 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         logsumexp_array = logsumexp._mt_array
         attn_mask_array = None if attn_mask is None else attn_mask._mt_array
         node = None
-        if (
-            grad_out._mt_edge is not None
-            or query._mt_edge is not None
-            or key._mt_edge is not None
-            or value._mt_edge is not None
-            or out._mt_edge is not None
-            or logsumexp._mt_edge is not None
+        if not (
+            grad_out._mt_edge
+            is query._mt_edge
+            is key._mt_edge
+            is value._mt_edge
+            is out._mt_edge
+            is logsumexp._mt_edge
+            is None
         ) and (state.grad_everywhere or thread.grad_enabled):
             grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
             query_edge = query._mt_edge or edge_of(query)
@@ -231,20 +211,7 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         grad_value = wrap_output(grad_value_array, node, 2)
         return return_types._scaled_dot_product_flash_attention_for_cpu_backward((grad_query, grad_key, grad_value))
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _scaled_dot_product_flash_attention_for_cpu_backward,
-            grad_out,
-            query,
-            key,
-            value,
-            out,
-            logsumexp,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
+        return failed(error, _scaled_dot_product_flash_attention_for_cpu_backward, locals())
 
 
 complete(__name__)

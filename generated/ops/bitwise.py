@@ -49,7 +49,7 @@ def logical_not(input, *, out=None):
         input_array = input._mt_array
         return wrap(_logical_not_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_not, input, out=out)
+        return failed(error, logical_not, locals())
 
 
 def logical_not_(input):
@@ -62,7 +62,7 @@ def logical_not_(input):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, logical_not_, input)
+        return failed(error, logical_not_, locals())
 
 
 def logical_not_out(input, *, out):
@@ -72,11 +72,9 @@ def logical_not_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_not_out, input, out=out)
+        return failed(error, logical_not_out, locals())
 
 
 def logical_and(input, other, *, out=None):
@@ -90,7 +88,7 @@ def logical_and(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_logical_and_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_and, input, other, out=out)
+        return failed(error, logical_and, locals())
 
 
 def logical_and_(input, other):
@@ -104,7 +102,7 @@ def logical_and_(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, logical_and_, input, other)
+        return failed(error, logical_and_, locals())
 
 
 def logical_and_out(input, other, *, out):
@@ -115,11 +113,9 @@ def logical_and_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_and_out, input, other, out=out)
+        return failed(error, logical_and_out, locals())
 
 
 def logical_or(input, other, *, out=None):
@@ -133,7 +129,7 @@ def logical_or(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_logical_or_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_or, input, other, out=out)
+        return failed(error, logical_or, locals())
 
 
 def logical_or_(input, other):
@@ -147,7 +143,7 @@ def logical_or_(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, logical_or_, input, other)
+        return failed(error, logical_or_, locals())
 
 
 def logical_or_out(input, other, *, out):
@@ -158,11 +154,9 @@ def logical_or_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_or_out, input, other, out=out)
+        return failed(error, logical_or_out, locals())
 
 
 def logical_xor(input, other, *, out=None):
@@ -176,7 +170,7 @@ def logical_xor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_logical_xor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_xor, input, other, out=out)
+        return failed(error, logical_xor, locals())
 
 
 def logical_xor_(input, other):
@@ -190,7 +184,7 @@ def logical_xor_(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, logical_xor_, input, other)
+        return failed(error, logical_xor_, locals())
 
 
 def logical_xor_out(input, other, *, out):
@@ -201,11 +195,9 @@ def logical_xor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logical_xor_out, input, other, out=out)
+        return failed(error, logical_xor_out, locals())
 
 
 def bitwise_not(input, *, out=None):
@@ -219,7 +211,7 @@ def bitwise_not(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_not, input, out=out)
+        return failed(error, bitwise_not, locals())
 
 
 def bitwise_not_(input):
@@ -234,7 +226,7 @@ def bitwise_not_(input):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_not_, input)
+        return failed(error, bitwise_not_, locals())
 
 
 def bitwise_not_out(input, *, out):
@@ -247,12 +239,11 @@ def bitwise_not_out(input, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_not", (out,))
         adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_not", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_not_out, input, out=out)
+        return failed(error, bitwise_not_out, locals())
 
 
 def bitwise_and_Tensor(input, other, *, out=None):
@@ -279,7 +270,7 @@ def bitwise_and_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Tensor, input, other, out=out)
+        return failed(error, bitwise_and_Tensor, locals())
 
 
 def bitwise_and__Tensor(input, other):
@@ -299,7 +290,7 @@ def bitwise_and__Tensor(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and__Tensor, input, other)
+        return failed(error, bitwise_and__Tensor, locals())
 
 
 def bitwise_and_Tensor_out(input, other, *, out):
@@ -313,12 +304,11 @@ def bitwise_and_Tensor_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_and", (out,))
         adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_and", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Tensor_out, input, other, out=out)
+        return failed(error, bitwise_and_Tensor_out, locals())
 
 
 def bitwise_and_Scalar_Tensor(input, other):
@@ -332,7 +322,7 @@ def bitwise_and_Scalar_Tensor(input, other):
             input = scalar_of(input, "bitwise_and", "input", 1)
         return ops.bitwise_and(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Scalar_Tensor, input, other)
+        return failed(error, bitwise_and_Scalar_Tensor, locals())
 
 
 def bitwise_and_Scalar(input, other, *, out=None):
@@ -347,7 +337,7 @@ def bitwise_and_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_bitwise_and_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Scalar, input, other, out=out)
+        return failed(error, bitwise_and_Scalar, locals())
 
 
 def bitwise_and(input, other, *, out=None):
@@ -400,7 +390,7 @@ def bitwise_and__Scalar(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and__Scalar, input, other)
+        return failed(error, bitwise_and__Scalar, locals())
 
 
 def bitwise_and_(input, other):
@@ -427,12 +417,11 @@ def bitwise_and_Scalar_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_and", (out,))
         adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_and", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Scalar_out, input, other, out=out)
+        return failed(error, bitwise_and_Scalar_out, locals())
 
 
 def bitwise_or_Tensor(input, other, *, out=None):
@@ -459,7 +448,7 @@ def bitwise_or_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Tensor, input, other, out=out)
+        return failed(error, bitwise_or_Tensor, locals())
 
 
 def bitwise_or__Tensor(input, other):
@@ -479,7 +468,7 @@ def bitwise_or__Tensor(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or__Tensor, input, other)
+        return failed(error, bitwise_or__Tensor, locals())
 
 
 def bitwise_or_Tensor_out(input, other, *, out):
@@ -493,12 +482,11 @@ def bitwise_or_Tensor_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_or", (out,))
         adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_or", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Tensor_out, input, other, out=out)
+        return failed(error, bitwise_or_Tensor_out, locals())
 
 
 def bitwise_or_Scalar_Tensor(input, other):
@@ -512,7 +500,7 @@ def bitwise_or_Scalar_Tensor(input, other):
             input = scalar_of(input, "bitwise_or", "input", 1)
         return ops.bitwise_or(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Scalar_Tensor, input, other)
+        return failed(error, bitwise_or_Scalar_Tensor, locals())
 
 
 def bitwise_or_Scalar(input, other, *, out=None):
@@ -527,7 +515,7 @@ def bitwise_or_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_bitwise_or_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Scalar, input, other, out=out)
+        return failed(error, bitwise_or_Scalar, locals())
 
 
 def bitwise_or(input, other, *, out=None):
@@ -580,7 +568,7 @@ def bitwise_or__Scalar(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or__Scalar, input, other)
+        return failed(error, bitwise_or__Scalar, locals())
 
 
 def bitwise_or_(input, other):
@@ -607,12 +595,11 @@ def bitwise_or_Scalar_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_or", (out,))
         adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_or", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Scalar_out, input, other, out=out)
+        return failed(error, bitwise_or_Scalar_out, locals())
 
 
 def bitwise_xor_Tensor(input, other, *, out=None):
@@ -639,7 +626,7 @@ def bitwise_xor_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Tensor, input, other, out=out)
+        return failed(error, bitwise_xor_Tensor, locals())
 
 
 def bitwise_xor__Tensor(input, other):
@@ -659,7 +646,7 @@ def bitwise_xor__Tensor(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor__Tensor, input, other)
+        return failed(error, bitwise_xor__Tensor, locals())
 
 
 def bitwise_xor_Tensor_out(input, other, *, out):
@@ -673,12 +660,11 @@ def bitwise_xor_Tensor_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_xor", (out,))
         adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_xor", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Tensor_out, input, other, out=out)
+        return failed(error, bitwise_xor_Tensor_out, locals())
 
 
 def bitwise_xor_Scalar_Tensor(input, other):
@@ -692,7 +678,7 @@ def bitwise_xor_Scalar_Tensor(input, other):
             input = scalar_of(input, "bitwise_xor", "input", 1)
         return ops.bitwise_xor(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Scalar_Tensor, input, other)
+        return failed(error, bitwise_xor_Scalar_Tensor, locals())
 
 
 def bitwise_xor_Scalar(input, other, *, out=None):
@@ -707,7 +693,7 @@ def bitwise_xor_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_bitwise_xor_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Scalar, input, other, out=out)
+        return failed(error, bitwise_xor_Scalar, locals())
 
 
 def bitwise_xor(input, other, *, out=None):
@@ -760,7 +746,7 @@ def bitwise_xor__Scalar(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor__Scalar, input, other)
+        return failed(error, bitwise_xor__Scalar, locals())
 
 
 def bitwise_xor_(input, other):
@@ -787,12 +773,11 @@ def bitwise_xor_Scalar_out(input, other, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::bitwise_xor", (out,))
         adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_xor", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Scalar_out, input, other, out=out)
+        return failed(error, bitwise_xor_Scalar_out, locals())
 
 
 def bitwise_left_shift_Tensor(input, other, *, out=None):
@@ -819,7 +804,7 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_bitwise_left_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Tensor, input, other, out=out)
+        return failed(error, bitwise_left_shift_Tensor, locals())
 
 
 def bitwise_left_shift__Tensor(input, other):
@@ -839,7 +824,7 @@ def bitwise_left_shift__Tensor(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift__Tensor, input, other)
+        return failed(error, bitwise_left_shift__Tensor, locals())
 
 
 def bitwise_left_shift_Tensor_out(input, other, *, out):
@@ -855,12 +840,11 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
         adopt_result(
             out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
         )
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_left_shift", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Tensor_out, input, other, out=out)
+        return failed(error, bitwise_left_shift_Tensor_out, locals())
 
 
 def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
@@ -875,7 +859,7 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Tensor_Scalar, input, other, out=out)
+        return failed(error, bitwise_left_shift_Tensor_Scalar, locals())
 
 
 def bitwise_left_shift__Tensor_Scalar(input, other):
@@ -892,7 +876,7 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift__Tensor_Scalar, input, other)
+        return failed(error, bitwise_left_shift__Tensor_Scalar, locals())
 
 
 def bitwise_left_shift_(input, other):
@@ -923,12 +907,11 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
         adopt_result(
             out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
         )
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_left_shift", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
+        return failed(error, bitwise_left_shift_Tensor_Scalar_out, locals())
 
 
 def bitwise_left_shift_Scalar_Tensor(input, other):
@@ -942,7 +925,7 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
             input = scalar_of(input, "bitwise_left_shift", "input", 1)
         return ops.bitwise_left_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Scalar_Tensor, input, other)
+        return failed(error, bitwise_left_shift_Scalar_Tensor, locals())
 
 
 def bitwise_left_shift(input, other, *, out=None):
@@ -1013,7 +996,7 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
             _bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Tensor, input, other, out=out)
+        return failed(error, bitwise_right_shift_Tensor, locals())
 
 
 def bitwise_right_shift__Tensor(input, other):
@@ -1033,7 +1016,7 @@ def bitwise_right_shift__Tensor(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift__Tensor, input, other)
+        return failed(error, bitwise_right_shift__Tensor, locals())
 
 
 def bitwise_right_shift_Tensor_out(input, other, *, out):
@@ -1049,12 +1032,11 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
         adopt_result(
             out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
         )
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_right_shift", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Tensor_out, input, other, out=out)
+        return failed(error, bitwise_right_shift_Tensor_out, locals())
 
 
 def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
@@ -1069,7 +1051,7 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Tensor_Scalar, input, other, out=out)
+        return failed(error, bitwise_right_shift_Tensor_Scalar, locals())
 
 
 def bitwise_right_shift__Tensor_Scalar(input, other):
@@ -1086,7 +1068,7 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift__Tensor_Scalar, input, other)
+        return failed(error, bitwise_right_shift__Tensor_Scalar, locals())
 
 
 def bitwise_right_shift_(input, other):
@@ -1117,12 +1099,11 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
         adopt_result(
             out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
         )
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::bitwise_right_shift", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
+        return failed(error, bitwise_right_shift_Tensor_Scalar_out, locals())
 
 
 def bitwise_right_shift_Scalar_Tensor(input, other):
@@ -1136,7 +1117,7 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
             input = scalar_of(input, "bitwise_right_shift", "input", 1)
         return ops.bitwise_right_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Scalar_Tensor, input, other)
+        return failed(error, bitwise_right_shift_Scalar_Tensor, locals())
 
 
 def bitwise_right_shift(input, other, *, out=None):

@@ -89,7 +89,7 @@ def clamp_default(input, min=None, max=None, *, out=None):
                 node.kept = (save(input),)
         return wrap(_clamp_default_kernels[type(input_array)](input_array, min, max), node)
     except CALL_ERRORS as error:
-        return failed(error, clamp_default, input, min, max, out=out)
+        return failed(error, clamp_default, locals())
 
 
 def clamp__default(input, min=None, max=None):
@@ -118,7 +118,7 @@ def clamp__default(input, min=None, max=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, clamp__default, input, min, max)
+        return failed(error, clamp__default, locals())
 
 
 def clamp_default_out(input, min=None, max=None, *, out):
@@ -134,11 +134,9 @@ def clamp_default_out(input, min=None, max=None, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("clamp", input, out)
-        adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, clamp_default_out, input, min, max, out=out)
+        return failed(error, clamp_default_out, locals())
 
 
 def clamp_Tensor(input, min=None, max=None, *, out=None):
@@ -171,7 +169,7 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
                 )
         return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
     except CALL_ERRORS as error:
-        return failed(error, clamp_Tensor, input, min, max, out=out)
+        return failed(error, clamp_Tensor, locals())
 
 
 def clamp(input, min=None, max=None, *, out=None):
@@ -219,7 +217,7 @@ def clamp__Tensor(input, min=None, max=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, clamp__Tensor, input, min, max)
+        return failed(error, clamp__Tensor, locals())
 
 
 def clamp_(input, min=None, max=None):
@@ -244,11 +242,11 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
         max_array = None if max is None else max._mt_array
         out_array = out._mt_array
         refuse_grad("clamp", input, min, max, out)
-        adopt_result(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, clamp_Tensor_out, input, min, max, out=out)
+        return failed(error, clamp_Tensor_out, locals())
 
 
 def clamp_min_default(input, min, *, out=None):
@@ -271,7 +269,7 @@ def clamp_min_default(input, min, *, out=None):
                 node.kept = (save(input),)
         return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
     except CALL_ERRORS as error:
-        return failed(error, clamp_min_default, input, min, out=out)
+        return failed(error, clamp_min_default, locals())
 
 
 def clamp_min__default(input, min):
@@ -297,7 +295,7 @@ def clamp_min__default(input, min):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, clamp_min__default, input, min)
+        return failed(error, clamp_min__default, locals())
 
 
 def clamp_min_default_out(input, min, *, out):
@@ -311,11 +309,9 @@ def clamp_min_default_out(input, min, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("clamp_min", input, out)
-        adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, clamp_min_default_out, input, min, out=out)
+        return failed(error, clamp_min_default_out, locals())
 
 
 def clamp_min_Tensor(input, min, *, out=None):
@@ -328,7 +324,7 @@ def clamp_min_Tensor(input, min, *, out=None):
         input_array = input._mt_array
         min_array = min._mt_array
         node = None
-        if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is min._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             min_edge = min._mt_edge or edge_of(min)
             if input_edge is not None or min_edge is not None:
@@ -357,7 +353,7 @@ def clamp_min_Tensor(input, min, *, out=None):
         kind = common_kind(input, min)
         return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, clamp_min_Tensor, input, min, out=out)
+        return failed(error, clamp_min_Tensor, locals())
 
 
 def clamp_min(input, min, *, out=None):
@@ -380,7 +376,7 @@ def clamp_min__Tensor(input, min):
         input_array = input._mt_array
         min_array = min._mt_array
         node = None
-        if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is min._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             min_edge = min._mt_edge or edge_of(min)
             if input_edge is not None or min_edge is not None:
@@ -395,7 +391,7 @@ def clamp_min__Tensor(input, min):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, clamp_min__Tensor, input, min)
+        return failed(error, clamp_min__Tensor, locals())
 
 
 def clamp_min_(input, min):
@@ -420,11 +416,9 @@ def clamp_min_Tensor_out(input, min, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("clamp_min", input, min, out)
-        adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, clamp_min_Tensor_out, input, min, out=out)
+        return failed(error, clamp_min_Tensor_out, locals())
 
 
 def clamp_max_default(input, max, *, out=None):
@@ -447,7 +441,7 @@ def clamp_max_default(input, max, *, out=None):
                 node.kept = (save(input),)
         return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
     except CALL_ERRORS as error:
-        return failed(error, clamp_max_default, input, max, out=out)
+        return failed(error, clamp_max_default, locals())
 
 
 def clamp_max__default(input, max):
@@ -473,7 +467,7 @@ def clamp_max__default(input, max):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, clamp_max__default, input, max)
+        return failed(error, clamp_max__default, locals())
 
 
 def clamp_max_default_out(input, max, *, out):
@@ -487,11 +481,9 @@ def clamp_max_default_out(input, max, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("clamp_max", input, out)
-        adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, clamp_max_default_out, input, max, out=out)
+        return failed(error, clamp_max_default_out, locals())
 
 
 def clamp_max_Tensor(input, max, *, out=None):
@@ -504,7 +496,7 @@ def clamp_max_Tensor(input, max, *, out=None):
         input_array = input._mt_array
         max_array = max._mt_array
         node = None
-        if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is max._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             max_edge = max._mt_edge or edge_of(max)
             if input_edge is not None or max_edge is not None:
@@ -533,7 +525,7 @@ def clamp_max_Tensor(input, max, *, out=None):
         kind = common_kind(input, max)
         return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, clamp_max_Tensor, input, max, out=out)
+        return failed(error, clamp_max_Tensor, locals())
 
 
 def clamp_max(input, max, *, out=None):
@@ -556,7 +548,7 @@ def clamp_max__Tensor(input, max):
         input_array = input._mt_array
         max_array = max._mt_array
         node = None
-        if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is max._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             max_edge = max._mt_edge or edge_of(max)
             if input_edge is not None or max_edge is not None:
@@ -571,7 +563,7 @@ def clamp_max__Tensor(input, max):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, clamp_max__Tensor, input, max)
+        return failed(error, clamp_max__Tensor, locals())
 
 
 def clamp_max_(input, max):
@@ -596,11 +588,9 @@ def clamp_max_Tensor_out(input, max, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("clamp_max", input, max, out)
-        adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, clamp_max_Tensor_out, input, max, out=out)
+        return failed(error, clamp_max_Tensor_out, locals())
 
 
 def maximum(input, other, *, out=None):
@@ -613,9 +603,7 @@ def maximum(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -644,7 +632,7 @@ def maximum(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, maximum, input, other, out=out)
+        return failed(error, maximum, locals())
 
 
 def maximum_out(input, other, *, out):
@@ -657,11 +645,9 @@ def maximum_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("maximum", input, other, out)
-        adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, maximum_out, input, other, out=out)
+        return failed(error, maximum_out, locals())
 
 
 def minimum(input, other, *, out=None):
@@ -674,9 +660,7 @@ def minimum(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -705,7 +689,7 @@ def minimum(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, minimum, input, other, out=out)
+        return failed(error, minimum, locals())
 
 
 def minimum_out(input, other, *, out):
@@ -718,11 +702,9 @@ def minimum_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("minimum", input, other, out)
-        adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, minimum_out, input, other, out=out)
+        return failed(error, minimum_out, locals())
 
 
 def fmax(input, other, *, out=None):
@@ -735,9 +717,7 @@ def fmax(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -766,7 +746,7 @@ def fmax(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_fmax_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, fmax, input, other, out=out)
+        return failed(error, fmax, locals())
 
 
 def fmax_out(input, other, *, out):
@@ -779,11 +759,9 @@ def fmax_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("fmax", input, other, out)
-        adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, fmax_out, input, other, out=out)
+        return failed(error, fmax_out, locals())
 
 
 def fmin(input, other, *, out=None):
@@ -796,9 +774,7 @@ def fmin(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -827,7 +803,7 @@ def fmin(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_fmin_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, fmin, input, other, out=out)
+        return failed(error, fmin, locals())
 
 
 def fmin_out(input, other, *, out):
@@ -840,11 +816,9 @@ def fmin_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("fmin", input, other, out)
-        adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, fmin_out, input, other, out=out)
+        return failed(error, fmin_out, locals())
 
 
 def eq_Tensor(input, other, *, out=None):
@@ -858,7 +832,7 @@ def eq_Tensor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_eq_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, eq_Tensor, input, other, out=out)
+        return failed(error, eq_Tensor, locals())
 
 
 def eq__Tensor(input, other):
@@ -869,9 +843,7 @@ def eq__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -886,7 +858,7 @@ def eq__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, eq__Tensor, input, other)
+        return failed(error, eq__Tensor, locals())
 
 
 def eq_Tensor_out(input, other, *, out):
@@ -897,11 +869,9 @@ def eq_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, eq_Tensor_out, input, other, out=out)
+        return failed(error, eq_Tensor_out, locals())
 
 
 def eq_Scalar(input, other, *, out=None):
@@ -916,7 +886,7 @@ def eq_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_eq_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, eq_Scalar, input, other, out=out)
+        return failed(error, eq_Scalar, locals())
 
 
 def eq(input, other, *, out=None):
@@ -964,7 +934,7 @@ def eq__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, eq__Scalar, input, other)
+        return failed(error, eq__Scalar, locals())
 
 
 def eq_(input, other):
@@ -988,11 +958,9 @@ def eq_Scalar_out(input, other, *, out):
             other = scalar_of(other, "eq", "other", 2)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, eq_Scalar_out, input, other, out=out)
+        return failed(error, eq_Scalar_out, locals())
 
 
 def ne_Tensor(input, other, *, out=None):
@@ -1006,7 +974,7 @@ def ne_Tensor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_ne_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, ne_Tensor, input, other, out=out)
+        return failed(error, ne_Tensor, locals())
 
 
 def ne__Tensor(input, other):
@@ -1017,9 +985,7 @@ def ne__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1034,7 +1000,7 @@ def ne__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, ne__Tensor, input, other)
+        return failed(error, ne__Tensor, locals())
 
 
 def ne_Tensor_out(input, other, *, out):
@@ -1045,11 +1011,9 @@ def ne_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, ne_Tensor_out, input, other, out=out)
+        return failed(error, ne_Tensor_out, locals())
 
 
 def ne_Scalar(input, other, *, out=None):
@@ -1064,7 +1028,7 @@ def ne_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_ne_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, ne_Scalar, input, other, out=out)
+        return failed(error, ne_Scalar, locals())
 
 
 def ne(input, other, *, out=None):
@@ -1112,7 +1076,7 @@ def ne__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, ne__Scalar, input, other)
+        return failed(error, ne__Scalar, locals())
 
 
 def ne_(input, other):
@@ -1136,11 +1100,9 @@ def ne_Scalar_out(input, other, *, out):
             other = scalar_of(other, "ne", "other", 2)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, ne_Scalar_out, input, other, out=out)
+        return failed(error, ne_Scalar_out, locals())
 
 
 def lt_Tensor(input, other, *, out=None):
@@ -1154,7 +1116,7 @@ def lt_Tensor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_lt_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, lt_Tensor, input, other, out=out)
+        return failed(error, lt_Tensor, locals())
 
 
 def lt__Tensor(input, other):
@@ -1165,9 +1127,7 @@ def lt__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1182,7 +1142,7 @@ def lt__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, lt__Tensor, input, other)
+        return failed(error, lt__Tensor, locals())
 
 
 def lt_Tensor_out(input, other, *, out):
@@ -1193,11 +1153,9 @@ def lt_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, lt_Tensor_out, input, other, out=out)
+        return failed(error, lt_Tensor_out, locals())
 
 
 def lt_Scalar(input, other, *, out=None):
@@ -1212,7 +1170,7 @@ def lt_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_lt_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, lt_Scalar, input, other, out=out)
+        return failed(error, lt_Scalar, locals())
 
 
 def lt(input, other, *, out=None):
@@ -1260,7 +1218,7 @@ def lt__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, lt__Scalar, input, other)
+        return failed(error, lt__Scalar, locals())
 
 
 def lt_(input, other):
@@ -1284,11 +1242,9 @@ def lt_Scalar_out(input, other, *, out):
             other = scalar_of(other, "lt", "other", 2)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, lt_Scalar_out, input, other, out=out)
+        return failed(error, lt_Scalar_out, locals())
 
 
 def le_Tensor(input, other, *, out=None):
@@ -1302,7 +1258,7 @@ def le_Tensor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_le_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, le_Tensor, input, other, out=out)
+        return failed(error, le_Tensor, locals())
 
 
 def le__Tensor(input, other):
@@ -1313,9 +1269,7 @@ def le__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1330,7 +1284,7 @@ def le__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, le__Tensor, input, other)
+        return failed(error, le__Tensor, locals())
 
 
 def le_Tensor_out(input, other, *, out):
@@ -1341,11 +1295,9 @@ def le_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, le_Tensor_out, input, other, out=out)
+        return failed(error, le_Tensor_out, locals())
 
 
 def le_Scalar(input, other, *, out=None):
@@ -1360,7 +1312,7 @@ def le_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_le_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, le_Scalar, input, other, out=out)
+        return failed(error, le_Scalar, locals())
 
 
 def le(input, other, *, out=None):
@@ -1408,7 +1360,7 @@ def le__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, le__Scalar, input, other)
+        return failed(error, le__Scalar, locals())
 
 
 def le_(input, other):
@@ -1432,11 +1384,9 @@ def le_Scalar_out(input, other, *, out):
             other = scalar_of(other, "le", "other", 2)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, le_Scalar_out, input, other, out=out)
+        return failed(error, le_Scalar_out, locals())
 
 
 def gt_Tensor(input, other, *, out=None):
@@ -1450,7 +1400,7 @@ def gt_Tensor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_gt_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, gt_Tensor, input, other, out=out)
+        return failed(error, gt_Tensor, locals())
 
 
 def gt__Tensor(input, other):
@@ -1461,9 +1411,7 @@ def gt__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1478,7 +1426,7 @@ def gt__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, gt__Tensor, input, other)
+        return failed(error, gt__Tensor, locals())
 
 
 def gt_Tensor_out(input, other, *, out):
@@ -1489,11 +1437,9 @@ def gt_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, gt_Tensor_out, input, other, out=out)
+        return failed(error, gt_Tensor_out, locals())
 
 
 def gt_Scalar(input, other, *, out=None):
@@ -1508,7 +1454,7 @@ def gt_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_gt_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, gt_Scalar, input, other, out=out)
+        return failed(error, gt_Scalar, locals())
 
 
 def gt(input, other, *, out=None):
@@ -1556,7 +1502,7 @@ def gt__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, gt__Scalar, input, other)
+        return failed(error, gt__Scalar, locals())
 
 
 def gt_(input, other):
@@ -1580,11 +1526,9 @@ def gt_Scalar_out(input, other, *, out):
             other = scalar_of(other, "gt", "other", 2)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, gt_Scalar_out, input, other, out=out)
+        return failed(error, gt_Scalar_out, locals())
 
 
 def ge_Tensor(input, other, *, out=None):
@@ -1598,7 +1542,7 @@ def ge_Tensor(input, other, *, out=None):
         other_array = other._mt_array
         return wrap(_ge_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
-        return failed(error, ge_Tensor, input, other, out=out)
+        return failed(error, ge_Tensor, locals())
 
 
 def ge__Tensor(input, other):
@@ -1609,9 +1553,7 @@ def ge__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1626,7 +1568,7 @@ def ge__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, ge__Tensor, input, other)
+        return failed(error, ge__Tensor, locals())
 
 
 def ge_Tensor_out(input, other, *, out):
@@ -1637,11 +1579,9 @@ def ge_Tensor_out(input, other, *, out):
         input_array = input._mt_array
         other_array = other._mt_array
         out_array = out._mt_array
-        adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, ge_Tensor_out, input, other, out=out)
+        return failed(error, ge_Tensor_out, locals())
 
 
 def ge_Scalar(input, other, *, out=None):
@@ -1656,7 +1596,7 @@ def ge_Scalar(input, other, *, out=None):
         input_array = input._mt_array
         return wrap(_ge_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
-        return failed(error, ge_Scalar, input, other, out=out)
+        return failed(error, ge_Scalar, locals())
 
 
 def ge(input, other, *, out=None):
@@ -1704,7 +1644,7 @@ def ge__Scalar(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, ge__Scalar, input, other)
+        return failed(error, ge__Scalar, locals())
 
 
 def ge_(input, other):
@@ -1728,11 +1668,9 @@ def ge_Scalar_out(input, other, *, out):
             other = scalar_of(other, "ge", "other", 2)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, ge_Scalar_out, input, other, out=out)
+        return failed(error, ge_Scalar_out, locals())
 
 
 def isnan(input):
@@ -1743,7 +1681,7 @@ def isnan(input):
         input_array = input._mt_array
         return wrap(_isnan_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, isnan, input)
+        return failed(error, isnan, locals())
 
 
 def isinf(input):
@@ -1754,7 +1692,7 @@ def isinf(input):
         input_array = input._mt_array
         return wrap(_isinf_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, isinf, input)
+        return failed(error, isinf, locals())
 
 
 def isfinite(input):
@@ -1776,7 +1714,7 @@ def isposinf(input, *, out=None):
         input_array = input._mt_array
         return wrap(_isposinf_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, isposinf, input, out=out)
+        return failed(error, isposinf, locals())
 
 
 def isposinf_out(input, *, out):
@@ -1786,11 +1724,9 @@ def isposinf_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, isposinf_out, input, out=out)
+        return failed(error, isposinf_out, locals())
 
 
 def isneginf(input, *, out=None):
@@ -1803,7 +1739,7 @@ def isneginf(input, *, out=None):
         input_array = input._mt_array
         return wrap(_isneginf_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, isneginf, input, out=out)
+        return failed(error, isneginf, locals())
 
 
 def isneginf_out(input, *, out):
@@ -1813,11 +1749,9 @@ def isneginf_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, isneginf_out, input, out=out)
+        return failed(error, isneginf_out, locals())
 
 
 def signbit(input, *, out=None):
@@ -1830,7 +1764,7 @@ def signbit(input, *, out=None):
         input_array = input._mt_array
         return wrap(_signbit_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, signbit, input, out=out)
+        return failed(error, signbit, locals())
 
 
 def signbit_out(input, *, out):
@@ -1840,11 +1774,9 @@ def signbit_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, signbit_out, input, out=out)
+        return failed(error, signbit_out, locals())
 
 
 def where_self(condition, input, other, *, out=None):
@@ -1858,9 +1790,7 @@ def where_self(condition, input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1870,7 +1800,7 @@ def where_self(condition, input, other, *, out=None):
                 node.kept = (save(condition),)
         return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
     except CALL_ERRORS as error:
-        return failed(error, where_self, condition, input, other, out=out)
+        return failed(error, where_self, locals())
 
 
 def where_self_out(condition, input, other, *, out):
@@ -1884,13 +1814,11 @@ def where_self_out(condition, input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("where", input, other, out)
-        adopt_result(
+        return adopt_result(
             out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, where_self_out, condition, input, other, out=out)
+        return failed(error, where_self_out, locals())
 
 
 def where_ScalarSelf(condition, input, other):
@@ -1904,7 +1832,7 @@ def where_ScalarSelf(condition, input, other):
             input = scalar_of(input, "where", "input", 2)
         return ops.where(condition, element_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, where_ScalarSelf, condition, input, other)
+        return failed(error, where_ScalarSelf, locals())
 
 
 def where_ScalarOther(condition, input, other):
@@ -1918,7 +1846,7 @@ def where_ScalarOther(condition, input, other):
             other = scalar_of(other, "where", "other", 3)
         return ops.where(condition, input, element_beside(other, input))
     except CALL_ERRORS as error:
-        return failed(error, where_ScalarOther, condition, input, other)
+        return failed(error, where_ScalarOther, locals())
 
 
 def where_Scalar(condition, input, other):
@@ -1934,7 +1862,7 @@ def where_Scalar(condition, input, other):
             other = scalar_of(other, "where", "other", 3)
         return composite_comparison.where_scalar(condition, input, other)
     except CALL_ERRORS as error:
-        return failed(error, where_Scalar, condition, input, other)
+        return failed(error, where_Scalar, locals())
 
 
 def where_default(condition):
@@ -1992,7 +1920,7 @@ def masked_fill_Scalar(input, mask, value):
                 node.kept = (save(mask),)
         return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
     except CALL_ERRORS as error:
-        return failed(error, masked_fill_Scalar, input, mask, value)
+        return failed(error, masked_fill_Scalar, locals())
 
 
 def masked_fill__Scalar(input, mask, value):
@@ -2018,7 +1946,7 @@ def masked_fill__Scalar(input, mask, value):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, masked_fill__Scalar, input, mask, value)
+        return failed(error, masked_fill__Scalar, locals())
 
 
 def masked_fill_Tensor(input, mask, value):
@@ -2030,9 +1958,7 @@ def masked_fill_Tensor(input, mask, value):
         mask_array = mask._mt_array
         value_array = value._mt_array
         node = None
-        if (input._mt_edge is not None or value._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is value._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             value_edge = value._mt_edge or edge_of(value)
             if input_edge is not None or value_edge is not None:
@@ -2042,7 +1968,7 @@ def masked_fill_Tensor(input, mask, value):
                 node.kept = (save(mask),)
         return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
     except CALL_ERRORS as error:
-        return failed(error, masked_fill_Tensor, input, mask, value)
+        return failed(error, masked_fill_Tensor, locals())
 
 
 def masked_fill(input, mask, value):
@@ -2066,9 +1992,7 @@ def masked_fill__Tensor(input, mask, value):
         mask_array = mask._mt_array
         value_array = value._mt_array
         node = None
-        if (input._mt_edge is not None or value._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is value._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             value_edge = value._mt_edge or edge_of(value)
             if input_edge is not None or value_edge is not None:
@@ -2083,7 +2007,7 @@ def masked_fill__Tensor(input, mask, value):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, masked_fill__Tensor, input, mask, value)
+        return failed(error, masked_fill__Tensor, locals())
 
 
 def masked_fill_(input, mask, value):
@@ -2113,7 +2037,7 @@ def clip_default(input, min=None, max=None, *, out=None):
             max = scalar_of(max, "clip", "max", 3)
         return ops.clamp(input, min, max)
     except CALL_ERRORS as error:
-        return failed(error, clip_default, input, min, max, out=out)
+        return failed(error, clip_default, locals())
 
 
 def clip__default(input, min=None, max=None):
@@ -2129,7 +2053,7 @@ def clip__default(input, min=None, max=None):
             max = scalar_of(max, "clip_", "max", 3)
         return input.clamp_(min, max)
     except CALL_ERRORS as error:
-        return failed(error, clip__default, input, min, max)
+        return failed(error, clip__default, locals())
 
 
 def clip_default_out(input, min=None, max=None, *, out):
@@ -2147,7 +2071,7 @@ def clip_default_out(input, min=None, max=None, *, out):
             refuse_grad("clip", input, out)
         return ops.clamp(input, min, max, out=out)
     except CALL_ERRORS as error:
-        return failed(error, clip_default_out, input, min, max, out=out)
+        return failed(error, clip_default_out, locals())
 
 
 def clip_Tensor(input, min=None, max=None, *, out=None):
@@ -2261,7 +2185,7 @@ def greater_Scalar(input, other, *, out=None):
             other = scalar_of(other, "greater", "other", 2)
         return ops.gt(input, other)
     except CALL_ERRORS as error:
-        return failed(error, greater_Scalar, input, other, out=out)
+        return failed(error, greater_Scalar, locals())
 
 
 def greater(input, other, *, out=None):
@@ -2287,7 +2211,7 @@ def greater__Scalar(input, other):
             other = scalar_of(other, "greater_", "other", 2)
         return input.gt_(other)
     except CALL_ERRORS as error:
-        return failed(error, greater__Scalar, input, other)
+        return failed(error, greater__Scalar, locals())
 
 
 def greater_(input, other):
@@ -2315,7 +2239,7 @@ def greater_Scalar_out(input, other, *, out):
             refuse_grad("greater", input, out)
         return ops.gt(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, greater_Scalar_out, input, other, out=out)
+        return failed(error, greater_Scalar_out, locals())
 
 
 def greater_equal_Tensor(input, other, *, out=None):
@@ -2362,7 +2286,7 @@ def greater_equal_Scalar(input, other, *, out=None):
             other = scalar_of(other, "greater_equal", "other", 2)
         return ops.ge(input, other)
     except CALL_ERRORS as error:
-        return failed(error, greater_equal_Scalar, input, other, out=out)
+        return failed(error, greater_equal_Scalar, locals())
 
 
 def greater_equal(input, other, *, out=None):
@@ -2388,7 +2312,7 @@ def greater_equal__Scalar(input, other):
             other = scalar_of(other, "greater_equal_", "other", 2)
         return input.ge_(other)
     except CALL_ERRORS as error:
-        return failed(error, greater_equal__Scalar, input, other)
+        return failed(error, greater_equal__Scalar, locals())
 
 
 def greater_equal_(input, other):
@@ -2416,7 +2340,7 @@ def greater_equal_Scalar_out(input, other, *, out):
             refuse_grad("greater_equal", input, out)
         return ops.ge(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, greater_equal_Scalar_out, input, other, out=out)
+        return failed(error, greater_equal_Scalar_out, locals())
 
 
 def less_Tensor(input, other, *, out=None):
@@ -2463,7 +2387,7 @@ def less_Scalar(input, other, *, out=None):
             other = scalar_of(other, "less", "other", 2)
         return ops.lt(input, other)
     except CALL_ERRORS as error:
-        return failed(error, less_Scalar, input, other, out=out)
+        return failed(error, less_Scalar, locals())
 
 
 def less(input, other, *, out=None):
@@ -2489,7 +2413,7 @@ def less__Scalar(input, other):
             other = scalar_of(other, "less_", "other", 2)
         return input.lt_(other)
     except CALL_ERRORS as error:
-        return failed(error, less__Scalar, input, other)
+        return failed(error, less__Scalar, locals())
 
 
 def less_(input, other):
@@ -2517,7 +2441,7 @@ def less_Scalar_out(input, other, *, out):
             refuse_grad("less", input, out)
         return ops.lt(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, less_Scalar_out, input, other, out=out)
+        return failed(error, less_Scalar_out, locals())
 
 
 def less_equal_Tensor(input, other, *, out=None):
@@ -2564,7 +2488,7 @@ def less_equal_Scalar(input, other, *, out=None):
             other = scalar_of(other, "less_equal", "other", 2)
         return ops.le(input, other)
     except CALL_ERRORS as error:
-        return failed(error, less_equal_Scalar, input, other, out=out)
+        return failed(error, less_equal_Scalar, locals())
 
 
 def less_equal(input, other, *, out=None):
@@ -2590,7 +2514,7 @@ def less_equal__Scalar(input, other):
             other = scalar_of(other, "less_equal_", "other", 2)
         return input.le_(other)
     except CALL_ERRORS as error:
-        return failed(error, less_equal__Scalar, input, other)
+        return failed(error, less_equal__Scalar, locals())
 
 
 def less_equal_(input, other):
@@ -2618,7 +2542,7 @@ def less_equal_Scalar_out(input, other, *, out):
             refuse_grad("less_equal", input, out)
         return ops.le(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, less_equal_Scalar_out, input, other, out=out)
+        return failed(error, less_equal_Scalar_out, locals())
 
 
 def not_equal_Tensor(input, other, *, out=None):
@@ -2665,7 +2589,7 @@ def not_equal_Scalar(input, other, *, out=None):
             other = scalar_of(other, "not_equal", "other", 2)
         return ops.ne(input, other)
     except CALL_ERRORS as error:
-        return failed(error, not_equal_Scalar, input, other, out=out)
+        return failed(error, not_equal_Scalar, locals())
 
 
 def not_equal(input, other, *, out=None):
@@ -2691,7 +2615,7 @@ def not_equal__Scalar(input, other):
             other = scalar_of(other, "not_equal_", "other", 2)
         return input.ne_(other)
     except CALL_ERRORS as error:
-        return failed(error, not_equal__Scalar, input, other)
+        return failed(error, not_equal__Scalar, locals())
 
 
 def not_equal_(input, other):
@@ -2719,7 +2643,7 @@ def not_equal_Scalar_out(input, other, *, out):
             refuse_grad("not_equal", input, out)
         return ops.ne(input, other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, not_equal_Scalar_out, input, other, out=out)
+        return failed(error, not_equal_Scalar_out, locals())
 
 
 def isreal(input):
@@ -2746,9 +2670,7 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
             invert = bool_of(invert, "isin", "invert")
         return composite_comparison.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
-        return failed(
-            error, isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
+        return failed(error, isin_Tensor_Tensor, locals())
 
 
 def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, invert=False, out):
@@ -2770,9 +2692,7 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
             elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
+        return failed(error, isin_Tensor_Tensor_out, locals())
 
 
 def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, out=None):
@@ -2792,9 +2712,7 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
             invert = bool_of(invert, "isin", "invert")
         return composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
-        return failed(
-            error, isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-        )
+        return failed(error, isin_Tensor_Scalar, locals())
 
 
 def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, invert=False, out):
@@ -2816,9 +2734,7 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
             out, composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
-        )
+        return failed(error, isin_Tensor_Scalar_out, locals())
 
 
 def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, out=None):
@@ -2838,9 +2754,7 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
             invert = bool_of(invert, "isin", "invert")
         return composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
-        return failed(
-            error, isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
+        return failed(error, isin_Scalar_Tensor, locals())
 
 
 def isin(
@@ -2919,9 +2833,7 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
             out, composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
+        return failed(error, isin_Scalar_Tensor_out, locals())
 
 
 complete(__name__)

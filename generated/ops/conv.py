@@ -86,9 +86,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
+        return failed(error, convolution, locals())
 
 
 def convolution_backward(
@@ -131,7 +129,7 @@ def convolution_backward(
         input_array = input._mt_array
         weight_array = weight._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None) and (
+        if not (grad_output._mt_edge is input._mt_edge is weight._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -166,21 +164,7 @@ def convolution_backward(
         result2 = wrap_output(result2_array, node, 2)
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            convolution_backward,
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
+        return failed(error, convolution_backward, locals())
 
 
 def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
@@ -208,7 +192,7 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
             groups = index_of(groups, "conv1d", "groups", 7)
         return composite_convolution.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        return failed(error, conv1d_default, input, weight, bias, stride, padding, dilation, groups)
+        return failed(error, conv1d_default, locals())
 
 
 def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
@@ -236,7 +220,7 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
             groups = index_of(groups, "conv2d", "groups", 7)
         return composite_convolution.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        return failed(error, conv2d_default, input, weight, bias, stride, padding, dilation, groups)
+        return failed(error, conv2d_default, locals())
 
 
 def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
@@ -264,7 +248,7 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
             groups = index_of(groups, "conv3d", "groups", 7)
         return composite_convolution.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        return failed(error, conv3d_default, input, weight, bias, stride, padding, dilation, groups)
+        return failed(error, conv3d_default, locals())
 
 
 def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1):
@@ -290,7 +274,7 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
             groups = index_of(groups, "conv1d", "groups", 7)
         return composite_convolution.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        return failed(error, conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
+        return failed(error, conv1d_padding, locals())
 
 
 def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
@@ -331,7 +315,7 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
             groups = index_of(groups, "conv2d", "groups", 7)
         return composite_convolution.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        return failed(error, conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
+        return failed(error, conv2d_padding, locals())
 
 
 def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
@@ -372,7 +356,7 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
             groups = index_of(groups, "conv3d", "groups", 7)
         return composite_convolution.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
-        return failed(error, conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
+        return failed(error, conv3d_padding, locals())
 
 
 def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
@@ -423,7 +407,7 @@ def conv_transpose2d(
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     except CALL_ERRORS as error:
-        return failed(error, conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return failed(error, conv_transpose2d, locals())
 
 
 def conv_tbc(input, weight, bias, pad=0):
@@ -437,7 +421,7 @@ def conv_tbc(input, weight, bias, pad=0):
             pad = int_of(pad, "conv_tbc", "pad", 4)
         return composite_convolution.conv_tbc(input, weight, bias, pad)
     except CALL_ERRORS as error:
-        return failed(error, conv_tbc, input, weight, bias, pad)
+        return failed(error, conv_tbc, locals())
 
 
 def im2col(input, kernel_size, dilation, padding, stride):
@@ -475,7 +459,7 @@ def im2col(input, kernel_size, dilation, padding, stride):
                 node.stride = stride
         return wrap(_im2col_kernels[type(input_array)](input_array, kernel_size, dilation, padding, stride), node)
     except CALL_ERRORS as error:
-        return failed(error, im2col, input, kernel_size, dilation, padding, stride)
+        return failed(error, im2col, locals())
 
 
 def col2im(input, output_size, kernel_size, dilation, padding, stride):
@@ -518,7 +502,7 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
             _col2im_kernels[type(input_array)](input_array, output_size, kernel_size, dilation, padding, stride), node
         )
     except CALL_ERRORS as error:
-        return failed(error, col2im, input, output_size, kernel_size, dilation, padding, stride)
+        return failed(error, col2im, locals())
 
 
 def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output_padding=(0,), groups=1, dilation=(1,)):
@@ -552,7 +536,7 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     except CALL_ERRORS as error:
-        return failed(error, conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return failed(error, conv_transpose1d, locals())
 
 
 def conv_transpose3d(
@@ -595,7 +579,7 @@ def conv_transpose3d(
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     except CALL_ERRORS as error:
-        return failed(error, conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return failed(error, conv_transpose3d, locals())
 
 
 complete(__name__)

@@ -37,7 +37,7 @@ def dropout(input, p, train):
             train = bool_of(train, "dropout", "train", 3)
         return composite_dropout.dropout(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, dropout, input, p, train)
+        return failed(error, dropout, locals())
 
 
 def dropout_(input, p, train):
@@ -53,7 +53,7 @@ def dropout_(input, p, train):
             train = bool_of(train, "dropout_", "train", 3)
         return composite_dropout.dropout_(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, dropout_, input, p, train)
+        return failed(error, dropout_, locals())
 
 
 def native_dropout_backward(grad_output, mask, scale):
@@ -67,7 +67,7 @@ def native_dropout_backward(grad_output, mask, scale):
             scale = float_of(scale, "native_dropout_backward", "scale", 3)
         return composite_dropout.native_dropout_backward(grad_output, mask, scale)
     except CALL_ERRORS as error:
-        return failed(error, native_dropout_backward, grad_output, mask, scale)
+        return failed(error, native_dropout_backward, locals())
 
 
 def native_dropout(input, p, train):
@@ -96,7 +96,7 @@ def native_dropout(input, p, train):
             node.kept = (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, native_dropout, input, p, train)
+        return failed(error, native_dropout, locals())
 
 
 def feature_dropout(input, p, train):
@@ -112,7 +112,7 @@ def feature_dropout(input, p, train):
             train = bool_of(train, "feature_dropout", "train", 3)
         return composite_dropout.feature_dropout(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, feature_dropout, input, p, train)
+        return failed(error, feature_dropout, locals())
 
 
 def feature_dropout_(input, p, train):
@@ -128,7 +128,7 @@ def feature_dropout_(input, p, train):
             train = bool_of(train, "feature_dropout_", "train", 3)
         return composite_dropout.feature_dropout_(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, feature_dropout_, input, p, train)
+        return failed(error, feature_dropout_, locals())
 
 
 def alpha_dropout(input, p, train):
@@ -144,7 +144,7 @@ def alpha_dropout(input, p, train):
             train = bool_of(train, "alpha_dropout", "train", 3)
         return composite_dropout.alpha_dropout(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, alpha_dropout, input, p, train)
+        return failed(error, alpha_dropout, locals())
 
 
 def alpha_dropout_(input, p, train):
@@ -160,7 +160,7 @@ def alpha_dropout_(input, p, train):
             train = bool_of(train, "alpha_dropout_", "train", 3)
         return composite_dropout.alpha_dropout_(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, alpha_dropout_, input, p, train)
+        return failed(error, alpha_dropout_, locals())
 
 
 def feature_alpha_dropout(input, p, train):
@@ -176,7 +176,7 @@ def feature_alpha_dropout(input, p, train):
             train = bool_of(train, "feature_alpha_dropout", "train", 3)
         return composite_dropout.feature_alpha_dropout(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, feature_alpha_dropout, input, p, train)
+        return failed(error, feature_alpha_dropout, locals())
 
 
 def feature_alpha_dropout_(input, p, train):
@@ -192,7 +192,7 @@ def feature_alpha_dropout_(input, p, train):
             train = bool_of(train, "feature_alpha_dropout_", "train", 3)
         return composite_dropout.feature_alpha_dropout_(input, p, train)
     except CALL_ERRORS as error:
-        return failed(error, feature_alpha_dropout_, input, p, train)
+        return failed(error, feature_alpha_dropout_, locals())
 
 
 complete(__name__)

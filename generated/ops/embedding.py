@@ -74,7 +74,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
             refuse_complex("embedding", weight)
         return result
     except CALL_ERRORS as error:
-        return failed(error, embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
+        return failed(error, embedding, locals())
 
 
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
@@ -108,9 +108,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
             refuse_complex("embedding_dense_backward", grad_output)
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error, embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
-        )
+        return failed(error, embedding_dense_backward, locals())
 
 
 def _embedding_bag(
@@ -195,19 +193,7 @@ def _embedding_bag(
             node.kept += (save(result1), save(result2), save(result3))
         return result0, result1, result2, result3
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _embedding_bag,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
+        return failed(error, _embedding_bag, locals())
 
 
 def _embedding_bag_forward_only(
@@ -269,19 +255,7 @@ def _embedding_bag_forward_only(
         result3 = wrap(result3_array)
         return result0, result1, result2, result3
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _embedding_bag_forward_only,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
+        return failed(error, _embedding_bag_forward_only, locals())
 
 
 def embedding_bag_default(
@@ -327,18 +301,7 @@ def embedding_bag_default(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            embedding_bag_default,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-        )
+        return failed(error, embedding_bag_default, locals())
 
 
 def embedding_bag_padding_idx(
@@ -388,19 +351,7 @@ def embedding_bag_padding_idx(
             padding_idx,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            embedding_bag_padding_idx,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
+        return failed(error, embedding_bag_padding_idx, locals())
 
 
 def embedding_bag(*args, **kwargs):
@@ -490,22 +441,7 @@ def _embedding_bag_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _embedding_bag_backward,
-            grad,
-            indices,
-            offsets,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            padding_idx,
-        )
+        return failed(error, _embedding_bag_backward, locals())
 
 
 def _embedding_bag_dense_backward(
@@ -575,20 +511,7 @@ def _embedding_bag_dense_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _embedding_bag_dense_backward,
-            grad,
-            indices,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            per_sample_weights,
-            padding_idx,
-        )
+        return failed(error, _embedding_bag_dense_backward, locals())
 
 
 def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx=-1):
@@ -610,9 +533,7 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
         offsets_array = offsets._mt_array
         offset2bag_array = offset2bag._mt_array
         node = None
-        if (grad._mt_edge is not None or weight._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad._mt_edge is weight._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_edge = grad._mt_edge or edge_of(grad)
             weight_edge = weight._mt_edge or edge_of(weight)
             if grad_edge is not None or weight_edge is not None:
@@ -627,17 +548,7 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _embedding_bag_per_sample_weights_backward,
-            grad,
-            weight,
-            indices,
-            offsets,
-            offset2bag,
-            mode,
-            padding_idx,
-        )
+        return failed(error, _embedding_bag_per_sample_weights_backward, locals())
 
 
 def embedding_renorm_(input, indices, max_norm, norm_type):
@@ -665,7 +576,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, embedding_renorm_, input, indices, max_norm, norm_type)
+        return failed(error, embedding_renorm_, locals())
 
 
 complete(__name__)

@@ -106,19 +106,7 @@ def empty(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            empty,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, empty, locals())
 
 
 def empty_out(size, *more_size, memory_format=None, out):
@@ -134,12 +122,11 @@ def empty_out(size, *more_size, memory_format=None, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::empty", (out,))
         adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::empty", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, empty_out, size, *more_size, memory_format=memory_format, out=out)
+        return failed(error, empty_out, locals())
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -166,17 +153,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            empty_strided,
-            size,
-            stride,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, empty_strided, locals())
 
 
 def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -207,18 +184,7 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            zeros,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, zeros, locals())
 
 
 def zeros_out(size, *more_size, out):
@@ -234,12 +200,11 @@ def zeros_out(size, *more_size, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::zeros", (out,))
         adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::zeros", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, zeros_out, size, *more_size, out=out)
+        return failed(error, zeros_out, locals())
 
 
 def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -270,18 +235,7 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            ones,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, ones, locals())
 
 
 def ones_out(size, *more_size, out):
@@ -297,12 +251,11 @@ def ones_out(size, *more_size, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::ones", (out,))
         adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::ones", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, ones_out, size, *more_size, out=out)
+        return failed(error, ones_out, locals())
 
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -333,18 +286,7 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            full,
-            size,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, full, locals())
 
 
 def full_out(size, fill_value, *, out):
@@ -360,12 +302,11 @@ def full_out(size, fill_value, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::full", (out,))
         adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::full", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, full_out, size, fill_value, out=out)
+        return failed(error, full_out, locals())
 
 
 def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -398,17 +339,7 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            arange_default,
-            end,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, arange_default, locals())
 
 
 def arange_default_out(end, *, out):
@@ -427,7 +358,7 @@ def arange_default_out(end, *, out):
             record_refusal("aten::arange", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, arange_default_out, end, out=out)
+        return failed(error, arange_default_out, locals())
 
 
 def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -459,17 +390,7 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            arange_start,
-            start,
-            end,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, arange_start, locals())
 
 
 def arange_start_step(
@@ -505,19 +426,7 @@ def arange_start_step(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            arange_start_step,
-            start,
-            end,
-            step,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, arange_start_step, locals())
 
 
 def arange(
@@ -585,12 +494,11 @@ def arange_start_step_out(start, end, step=1, *, out):
         adopt_result(
             out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
         )
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::arange", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, arange_start_step_out, start, end, step, out=out)
+        return failed(error, arange_start_step_out, locals())
 
 
 def linspace_default(
@@ -626,19 +534,7 @@ def linspace_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            linspace_default,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, linspace_default, locals())
 
 
 def linspace_default_out(start, end, steps, *, out):
@@ -658,12 +554,11 @@ def linspace_default_out(start, end, steps, *, out):
         adopt_result(
             out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
         )
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::linspace", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, linspace_default_out, start, end, steps, out=out)
+        return failed(error, linspace_default_out, locals())
 
 
 def linspace_Tensor_Tensor(
@@ -704,19 +599,7 @@ def linspace_Tensor_Tensor(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            linspace_Tensor_Tensor,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, linspace_Tensor_Tensor, locals())
 
 
 def linspace_Tensor_Tensor_out(start, end, steps, *, out):
@@ -733,7 +616,7 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
         record_refusal("aten::linspace", (out,), start, end)
         return result
     except CALL_ERRORS as error:
-        return failed(error, linspace_Tensor_Tensor_out, start, end, steps, out=out)
+        return failed(error, linspace_Tensor_Tensor_out, locals())
 
 
 def linspace_Tensor_Scalar(
@@ -776,19 +659,7 @@ def linspace_Tensor_Scalar(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            linspace_Tensor_Scalar,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, linspace_Tensor_Scalar, locals())
 
 
 def linspace_Tensor_Scalar_out(start, end, steps, *, out):
@@ -807,7 +678,7 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
         record_refusal("aten::linspace", (out,), start)
         return result
     except CALL_ERRORS as error:
-        return failed(error, linspace_Tensor_Scalar_out, start, end, steps, out=out)
+        return failed(error, linspace_Tensor_Scalar_out, locals())
 
 
 def linspace_Scalar_Tensor(
@@ -850,19 +721,7 @@ def linspace_Scalar_Tensor(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            linspace_Scalar_Tensor,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, linspace_Scalar_Tensor, locals())
 
 
 def linspace(
@@ -953,7 +812,7 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
         record_refusal("aten::linspace", (out,), end)
         return result
     except CALL_ERRORS as error:
-        return failed(error, linspace_Scalar_Tensor_out, start, end, steps, out=out)
+        return failed(error, linspace_Scalar_Tensor_out, locals())
 
 
 def logspace_default(
@@ -1009,20 +868,7 @@ def logspace_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            logspace_default,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, logspace_default, locals())
 
 
 def logspace_default_out(start, end, steps, base=10.0, *, out):
@@ -1047,7 +893,7 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
             record_refusal("aten::logspace", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, logspace_default_out, start, end, steps, base, out=out)
+        return failed(error, logspace_default_out, locals())
 
 
 def logspace_Tensor_Tensor(
@@ -1101,20 +947,7 @@ def logspace_Tensor_Tensor(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            logspace_Tensor_Tensor,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, logspace_Tensor_Tensor, locals())
 
 
 def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
@@ -1133,7 +966,7 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
         record_refusal("aten::logspace", (out,), start, end)
         return result
     except CALL_ERRORS as error:
-        return failed(error, logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+        return failed(error, logspace_Tensor_Tensor_out, locals())
 
 
 def logspace_Scalar_Tensor(
@@ -1189,20 +1022,7 @@ def logspace_Scalar_Tensor(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            logspace_Scalar_Tensor,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, logspace_Scalar_Tensor, locals())
 
 
 def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
@@ -1223,7 +1043,7 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
         record_refusal("aten::logspace", (out,), end)
         return result
     except CALL_ERRORS as error:
-        return failed(error, logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+        return failed(error, logspace_Scalar_Tensor_out, locals())
 
 
 def logspace_Tensor_Scalar(
@@ -1279,20 +1099,7 @@ def logspace_Tensor_Scalar(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            logspace_Tensor_Scalar,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, logspace_Tensor_Scalar, locals())
 
 
 def logspace(
@@ -1399,7 +1206,7 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
         record_refusal("aten::logspace", (out,), start)
         return result
     except CALL_ERRORS as error:
-        return failed(error, logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+        return failed(error, logspace_Tensor_Scalar_out, locals())
 
 
 def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1440,19 +1247,7 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            range,
-            start,
-            end,
-            step,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, range, locals())
 
 
 def range_out(start, end, step=1, *, out):
@@ -1475,7 +1270,7 @@ def range_out(start, end, step=1, *, out):
             record_refusal("aten::range", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, range_out, start, end, step, out=out)
+        return failed(error, range_out, locals())
 
 
 def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1513,18 +1308,7 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            range_default,
-            start,
-            end,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, range_default, locals())
 
 
 def range_default_out(start, end, *, out):
@@ -1545,7 +1329,7 @@ def range_default_out(start, end, *, out):
             record_refusal("aten::range", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, range_default_out, start, end, out=out)
+        return failed(error, range_default_out, locals())
 
 
 def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1573,17 +1357,7 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            eye_default,
-            n,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, eye_default, locals())
 
 
 def eye_default_out(n, *, out):
@@ -1597,12 +1371,11 @@ def eye_default_out(n, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::eye", (out,))
         adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::eye", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, eye_default_out, n, out=out)
+        return failed(error, eye_default_out, locals())
 
 
 def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1633,18 +1406,7 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            eye_m,
-            n,
-            m,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, eye_m, locals())
 
 
 def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1675,12 +1437,11 @@ def eye_m_out(n, m, *, out):
         if out._mt_edge is not None:
             refuse_unwritable("aten::eye", (out,))
         adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
-        mark_written(out)
         if out._mt_edge is not None:
             record_refusal("aten::eye", (out,))
         return out
     except CALL_ERRORS as error:
-        return failed(error, eye_m_out, n, m, out=out)
+        return failed(error, eye_m_out, locals())
 
 
 def hann_window_default(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -1711,16 +1472,7 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            hann_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, hann_window_default, locals())
 
 
 def hann_window_periodic(
@@ -1756,17 +1508,7 @@ def hann_window_periodic(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            hann_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, hann_window_periodic, locals())
 
 
 def hann_window(
@@ -1822,16 +1564,7 @@ def hamming_window_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            hamming_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, hamming_window_default, locals())
 
 
 def hamming_window_periodic(
@@ -1867,17 +1600,7 @@ def hamming_window_periodic(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            hamming_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, hamming_window_periodic, locals())
 
 
 def hamming_window_periodic_alpha(
@@ -1916,18 +1639,7 @@ def hamming_window_periodic_alpha(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            hamming_window_periodic_alpha,
-            window_length,
-            periodic,
-            alpha,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, hamming_window_periodic_alpha, locals())
 
 
 def hamming_window_periodic_alpha_beta(
@@ -1969,19 +1681,7 @@ def hamming_window_periodic_alpha_beta(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            hamming_window_periodic_alpha_beta,
-            window_length,
-            periodic,
-            alpha,
-            beta,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, hamming_window_periodic_alpha_beta, locals())
 
 
 def hamming_window(
@@ -2073,16 +1773,7 @@ def blackman_window_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            blackman_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, blackman_window_default, locals())
 
 
 def blackman_window_periodic(
@@ -2118,17 +1809,7 @@ def blackman_window_periodic(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            blackman_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, blackman_window_periodic, locals())
 
 
 def blackman_window(
@@ -2184,16 +1865,7 @@ def bartlett_window_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            bartlett_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, bartlett_window_default, locals())
 
 
 def bartlett_window_periodic(
@@ -2229,17 +1901,7 @@ def bartlett_window_periodic(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            bartlett_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, bartlett_window_periodic, locals())
 
 
 def bartlett_window(
@@ -2295,16 +1957,7 @@ def kaiser_window_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            kaiser_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, kaiser_window_default, locals())
 
 
 def kaiser_window_periodic(
@@ -2340,17 +1993,7 @@ def kaiser_window_periodic(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            kaiser_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, kaiser_window_periodic, locals())
 
 
 def kaiser_window_beta(
@@ -2389,18 +2032,7 @@ def kaiser_window_beta(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            kaiser_window_beta,
-            window_length,
-            periodic,
-            beta,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, kaiser_window_beta, locals())
 
 
 def kaiser_window(
@@ -2473,16 +2105,7 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            scalar_tensor,
-            s,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, scalar_tensor, locals())
 
 
 def empty_like(
@@ -2515,17 +2138,7 @@ def empty_like(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            empty_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, empty_like, locals())
 
 
 def zeros_like(
@@ -2558,17 +2171,7 @@ def zeros_like(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            zeros_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, zeros_like, locals())
 
 
 def ones_like(
@@ -2601,17 +2204,7 @@ def ones_like(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            ones_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, ones_like, locals())
 
 
 def full_like(
@@ -2657,18 +2250,7 @@ def full_like(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            full_like,
-            input,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, full_like, locals())
 
 
 def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -2703,18 +2285,7 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            new_empty,
-            input,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, new_empty, locals())
 
 
 def new_empty_strided(
@@ -2751,18 +2322,7 @@ def new_empty_strided(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            new_empty_strided,
-            input,
-            size,
-            stride,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, new_empty_strided, locals())
 
 
 def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -2797,18 +2357,7 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            new_zeros,
-            input,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, new_zeros, locals())
 
 
 def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -2843,18 +2392,7 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            new_ones,
-            input,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, new_ones, locals())
 
 
 def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -2889,18 +2427,7 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            new_full,
-            input,
-            size,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, new_full, locals())
 
 
 def clone(input, *, memory_format=None):
@@ -2917,7 +2444,7 @@ def clone(input, *, memory_format=None):
                 node.next_edges = (edge or None,)
         return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
     except CALL_ERRORS as error:
-        return failed(error, clone, input, memory_format=memory_format)
+        return failed(error, clone, locals())
 
 
 def copy_default(input, src, non_blocking=False):
@@ -2931,7 +2458,7 @@ def copy_default(input, src, non_blocking=False):
             non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
         return ops.empty_like(input).copy_(src, non_blocking)
     except CALL_ERRORS as error:
-        return failed(error, copy_default, input, src, non_blocking)
+        return failed(error, copy_default, locals())
 
 
 def copy_(input, other, non_blocking=False):
@@ -2947,7 +2474,7 @@ def copy_(input, other, non_blocking=False):
         other_array = other._mt_array
         node = None
         if (
-            (input._mt_edge is not None or other._mt_edge is not None)
+            not (input._mt_edge is other._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and (input.is_floating_point() or input.is_complex())
         ):
@@ -2964,7 +2491,7 @@ def copy_(input, other, non_blocking=False):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, copy_, input, other, non_blocking)
+        return failed(error, copy_, locals())
 
 
 def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, memory_format=None):
@@ -3008,17 +2535,7 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _to_copy,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            non_blocking=non_blocking,
-            memory_format=memory_format,
-        )
+        return failed(error, _to_copy, locals())
 
 
 def _pin_memory(input, device=None):
@@ -3070,18 +2587,7 @@ def to_dtype_layout(
             memory_format=memory_format,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            to_dtype_layout,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            non_blocking=non_blocking,
-            copy=copy,
-            memory_format=memory_format,
-        )
+        return failed(error, to_dtype_layout, locals())
 
 
 def to_device(input, device, dtype, non_blocking=False, copy=False, memory_format=None):
@@ -3099,7 +2605,7 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
             copy = bool_of(copy, "to", "copy", 5)
         return composite_factory.to_device(input, device, dtype, non_blocking, copy, memory_format)
     except CALL_ERRORS as error:
-        return failed(error, to_device, input, device, dtype, non_blocking, copy, memory_format)
+        return failed(error, to_device, locals())
 
 
 def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
@@ -3117,7 +2623,7 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
             copy = bool_of(copy, "to", "copy", 4)
         return composite_factory.to_dtype(input, dtype, non_blocking, copy, memory_format)
     except CALL_ERRORS as error:
-        return failed(error, to_dtype, input, dtype, non_blocking, copy, memory_format)
+        return failed(error, to_dtype, locals())
 
 
 def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
@@ -3133,7 +2639,7 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
             copy = bool_of(copy, "to", "copy", 4)
         return composite_factory.to_other(input, other, non_blocking, copy, memory_format)
     except CALL_ERRORS as error:
-        return failed(error, to_other, input, other, non_blocking, copy, memory_format)
+        return failed(error, to_other, locals())
 
 
 def to(*args, **kwargs):
@@ -3177,7 +2683,7 @@ def fill_Scalar(input, value):
                 node.next_edges = (edge or None,)
         return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
     except CALL_ERRORS as error:
-        return failed(error, fill_Scalar, input, value)
+        return failed(error, fill_Scalar, locals())
 
 
 def fill__Scalar(input, value):
@@ -3201,7 +2707,7 @@ def fill__Scalar(input, value):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, fill__Scalar, input, value)
+        return failed(error, fill__Scalar, locals())
 
 
 def fill_Tensor(input, value):
@@ -3212,9 +2718,7 @@ def fill_Tensor(input, value):
         input_array = input._mt_array
         value_array = value._mt_array
         node = None
-        if (input._mt_edge is not None or value._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is value._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             value_edge = value._mt_edge or edge_of(value)
             if input_edge is not None or value_edge is not None:
@@ -3223,7 +2727,7 @@ def fill_Tensor(input, value):
                 node.next_edges = (input_edge or None, value_edge or None)
         return wrap(_fill_Tensor_kernels[type(input_array)](input_array, value_array), node)
     except CALL_ERRORS as error:
-        return failed(error, fill_Tensor, input, value)
+        return failed(error, fill_Tensor, locals())
 
 
 def fill(input, value):
@@ -3246,9 +2750,7 @@ def fill__Tensor(input, value):
         input_array = input._mt_array
         value_array = value._mt_array
         node = None
-        if (input._mt_edge is not None or value._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is value._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             value_edge = value._mt_edge or edge_of(value)
             if input_edge is not None or value_edge is not None:
@@ -3262,7 +2764,7 @@ def fill__Tensor(input, value):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, fill__Tensor, input, value)
+        return failed(error, fill__Tensor, locals())
 
 
 def fill_(input, value):
@@ -3296,7 +2798,7 @@ def zero_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, zero_, input)
+        return failed(error, zero_, locals())
 
 
 def zero_default(input):
@@ -3318,7 +2820,7 @@ def complex(real, imag, *, out=None):
         real_array = real._mt_array
         imag_array = imag._mt_array
         node = None
-        if (real._mt_edge is not None or imag._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (real._mt_edge is imag._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             real_edge = real._mt_edge or edge_of(real)
             imag_edge = imag._mt_edge or edge_of(imag)
             if real_edge is not None or imag_edge is not None:
@@ -3327,7 +2829,7 @@ def complex(real, imag, *, out=None):
                 node.next_edges = (real_edge or None, imag_edge or None)
         return wrap(_complex_kernels[type(real_array)](real_array, imag_array), node)
     except CALL_ERRORS as error:
-        return failed(error, complex, real, imag, out=out)
+        return failed(error, complex, locals())
 
 
 def complex_out(real, imag, *, out):
@@ -3340,11 +2842,9 @@ def complex_out(real, imag, *, out):
         out_array = out._mt_array
         if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("complex", real, imag, out)
-        adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, complex_out, real, imag, out=out)
+        return failed(error, complex_out, locals())
 
 
 def polar(abs, angle, *, out=None):
@@ -3357,7 +2857,7 @@ def polar(abs, angle, *, out=None):
         return raise_bad_argument(polar, abs, angle, out=out)
     node = None
     if (
-        (abs._mt_edge is not None or angle._mt_edge is not None)
+        not (abs._mt_edge is angle._mt_edge is None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.active_modes and looks_inside(abs, angle))
     ):
@@ -3418,17 +2918,7 @@ def empty_permuted(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            empty_permuted,
-            size,
-            physical_layout,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, empty_permuted, locals())
 
 
 def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -3465,18 +2955,7 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            tril_indices,
-            row,
-            col,
-            offset,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, tril_indices, locals())
 
 
 def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -3513,18 +2992,7 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            triu_indices,
-            row,
-            col,
-            offset,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, triu_indices, locals())
 
 
 complete(__name__)

@@ -13,7 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import fft as nodes
-from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import flagged, record_refusal, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
@@ -71,7 +71,7 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
                 node.forward = forward
         return wrap(__fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward), node)
     except CALL_ERRORS as error:
-        return failed(error, _fft_c2c, input, dim, normalization, forward, out=out)
+        return failed(error, _fft_c2c, locals())
 
 
 def _fft_c2c_out(input, dim, normalization, forward, *, out):
@@ -89,11 +89,11 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_fft_c2c", input, out)
-        adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, _fft_c2c_out, input, dim, normalization, forward, out=out)
+        return failed(error, _fft_c2c_out, locals())
 
 
 def _fft_r2c(input, dim, normalization, onesided, *, out=None):
@@ -122,7 +122,7 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
                 node.self_shape = input_array.shape
         return wrap(__fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided), node)
     except CALL_ERRORS as error:
-        return failed(error, _fft_r2c, input, dim, normalization, onesided, out=out)
+        return failed(error, _fft_r2c, locals())
 
 
 def _fft_r2c_out(input, dim, normalization, onesided, *, out):
@@ -140,13 +140,11 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_fft_r2c", input, out)
-        adopt_result(
+        return adopt_result(
             out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _fft_r2c_out, input, dim, normalization, onesided, out=out)
+        return failed(error, _fft_r2c_out, locals())
 
 
 def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
@@ -173,7 +171,7 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
                 node.normalization = normalization
         return wrap(__fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size), node)
     except CALL_ERRORS as error:
-        return failed(error, _fft_c2r, input, dim, normalization, last_dim_size, out=out)
+        return failed(error, _fft_c2r, locals())
 
 
 def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
@@ -191,13 +189,11 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_fft_c2r", input, out)
-        adopt_result(
+        return adopt_result(
             out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
+        return failed(error, _fft_c2r_out, locals())
 
 
 def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -219,7 +215,7 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_fft", "norm", 4)
         return composite_fft.fft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_fft, input, n, dim, norm, out=out)
+        return failed(error, fft_fft, locals())
 
 
 def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -239,7 +235,7 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
             refuse_grad("fft_fft", input, out)
         return composite_fft.fft_out(input, n, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_fft_out, input, n, dim, norm, out=out)
+        return failed(error, fft_fft_out, locals())
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -261,7 +257,7 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_ifft", "norm", 4)
         return composite_fft.ifft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifft, input, n, dim, norm, out=out)
+        return failed(error, fft_ifft, locals())
 
 
 def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -281,7 +277,7 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
             refuse_grad("fft_ifft", input, out)
         return composite_fft.ifft_out(input, n, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifft_out, input, n, dim, norm, out=out)
+        return failed(error, fft_ifft_out, locals())
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -303,7 +299,7 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_rfft", "norm", 4)
         return composite_fft.rfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_rfft, input, n, dim, norm, out=out)
+        return failed(error, fft_rfft, locals())
 
 
 def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -323,7 +319,7 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
             refuse_grad("fft_rfft", input, out)
         return composite_fft.rfft_out(input, n, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_rfft_out, input, n, dim, norm, out=out)
+        return failed(error, fft_rfft_out, locals())
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -345,7 +341,7 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_irfft", "norm", 4)
         return composite_fft.irfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_irfft, input, n, dim, norm, out=out)
+        return failed(error, fft_irfft, locals())
 
 
 def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -365,7 +361,7 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
             refuse_grad("fft_irfft", input, out)
         return composite_fft.irfft_out(input, n, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_irfft_out, input, n, dim, norm, out=out)
+        return failed(error, fft_irfft_out, locals())
 
 
 def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -387,7 +383,7 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_hfft", "norm", 4)
         return composite_spectra.hfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_hfft, input, n, dim, norm, out=out)
+        return failed(error, fft_hfft, locals())
 
 
 def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -407,7 +403,7 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
             refuse_grad("fft_hfft", input, out)
         return composite_spectra.hfft_out(input, n, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_hfft_out, input, n, dim, norm, out=out)
+        return failed(error, fft_hfft_out, locals())
 
 
 def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -429,7 +425,7 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_ihfft", "norm", 4)
         return composite_spectra.ihfft(input, n, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_ihfft, input, n, dim, norm, out=out)
+        return failed(error, fft_ihfft, locals())
 
 
 def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -449,7 +445,7 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
             refuse_grad("fft_ihfft", input, out)
         return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_ihfft_out, input, n, dim, norm, out=out)
+        return failed(error, fft_ihfft_out, locals())
 
 
 def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -475,7 +471,7 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_fft2", "norm", 4)
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_fft2, input, s, dim, norm, out=out)
+        return failed(error, fft_fft2, locals())
 
 
 def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -499,7 +495,7 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             refuse_grad("fft_fft2", input, out)
         return composite_spectra.fftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_fft2_out, input, s, dim, norm, out=out)
+        return failed(error, fft_fft2_out, locals())
 
 
 def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -525,7 +521,7 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_fftn", "norm", 4)
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_fftn, input, s, dim, norm, out=out)
+        return failed(error, fft_fftn, locals())
 
 
 def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -549,7 +545,7 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
             refuse_grad("fft_fftn", input, out)
         return composite_spectra.fftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_fftn_out, input, s, dim, norm, out=out)
+        return failed(error, fft_fftn_out, locals())
 
 
 def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -575,7 +571,7 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_ifft2", "norm", 4)
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifft2, input, s, dim, norm, out=out)
+        return failed(error, fft_ifft2, locals())
 
 
 def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -599,7 +595,7 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             refuse_grad("fft_ifft2", input, out)
         return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifft2_out, input, s, dim, norm, out=out)
+        return failed(error, fft_ifft2_out, locals())
 
 
 def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -625,7 +621,7 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_ifftn", "norm", 4)
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifftn, input, s, dim, norm, out=out)
+        return failed(error, fft_ifftn, locals())
 
 
 def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -649,7 +645,7 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
             refuse_grad("fft_ifftn", input, out)
         return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifftn_out, input, s, dim, norm, out=out)
+        return failed(error, fft_ifftn_out, locals())
 
 
 def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -675,7 +671,7 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_rfft2", "norm", 4)
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_rfft2, input, s, dim, norm, out=out)
+        return failed(error, fft_rfft2, locals())
 
 
 def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -699,7 +695,7 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             refuse_grad("fft_rfft2", input, out)
         return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_rfft2_out, input, s, dim, norm, out=out)
+        return failed(error, fft_rfft2_out, locals())
 
 
 def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -725,7 +721,7 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_rfftn", "norm", 4)
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_rfftn, input, s, dim, norm, out=out)
+        return failed(error, fft_rfftn, locals())
 
 
 def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -749,7 +745,7 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
             refuse_grad("fft_rfftn", input, out)
         return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_rfftn_out, input, s, dim, norm, out=out)
+        return failed(error, fft_rfftn_out, locals())
 
 
 def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -775,7 +771,7 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_irfft2", "norm", 4)
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_irfft2, input, s, dim, norm, out=out)
+        return failed(error, fft_irfft2, locals())
 
 
 def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -799,7 +795,7 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             refuse_grad("fft_irfft2", input, out)
         return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_irfft2_out, input, s, dim, norm, out=out)
+        return failed(error, fft_irfft2_out, locals())
 
 
 def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -825,7 +821,7 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_irfftn", "norm", 4)
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_irfftn, input, s, dim, norm, out=out)
+        return failed(error, fft_irfftn, locals())
 
 
 def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -849,7 +845,7 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
             refuse_grad("fft_irfftn", input, out)
         return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_irfftn_out, input, s, dim, norm, out=out)
+        return failed(error, fft_irfftn_out, locals())
 
 
 def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -875,7 +871,7 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_hfft2", "norm", 4)
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_hfft2, input, s, dim, norm, out=out)
+        return failed(error, fft_hfft2, locals())
 
 
 def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -899,7 +895,7 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             refuse_grad("fft_hfft2", input, out)
         return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_hfft2_out, input, s, dim, norm, out=out)
+        return failed(error, fft_hfft2_out, locals())
 
 
 def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -925,7 +921,7 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_hfftn", "norm", 4)
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_hfftn, input, s, dim, norm, out=out)
+        return failed(error, fft_hfftn, locals())
 
 
 def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -949,7 +945,7 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
             refuse_grad("fft_hfftn", input, out)
         return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_hfftn_out, input, s, dim, norm, out=out)
+        return failed(error, fft_hfftn_out, locals())
 
 
 def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
@@ -975,7 +971,7 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_ihfft2", "norm", 4)
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_ihfft2, input, s, dim, norm, out=out)
+        return failed(error, fft_ihfft2, locals())
 
 
 def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
@@ -999,7 +995,7 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
             refuse_grad("fft_ihfft2", input, out)
         return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_ihfft2_out, input, s, dim, norm, out=out)
+        return failed(error, fft_ihfft2_out, locals())
 
 
 def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
@@ -1025,7 +1021,7 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             norm = str_of(norm, "fft_ihfftn", "norm", 4)
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
-        return failed(error, fft_ihfftn, input, s, dim, norm, out=out)
+        return failed(error, fft_ihfftn, locals())
 
 
 def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
@@ -1049,7 +1045,7 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
             refuse_grad("fft_ihfftn", input, out)
         return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, fft_ihfftn_out, input, s, dim, norm, out=out)
+        return failed(error, fft_ihfftn_out, locals())
 
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1085,18 +1081,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            fft_fftfreq,
-            n,
-            d,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, fft_fftfreq, locals())
 
 
 def fft_fftfreq_out(n, d=1.0, *, out):
@@ -1117,7 +1102,7 @@ def fft_fftfreq_out(n, d=1.0, *, out):
             record_refusal("aten::fft_fftfreq", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, fft_fftfreq_out, n, d, out=out)
+        return failed(error, fft_fftfreq_out, locals())
 
 
 def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1153,18 +1138,7 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            fft_rfftfreq,
-            n,
-            d,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, fft_rfftfreq, locals())
 
 
 def fft_rfftfreq_out(n, d=1.0, *, out):
@@ -1185,7 +1159,7 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
             record_refusal("aten::fft_rfftfreq", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, fft_rfftfreq_out, n, d, out=out)
+        return failed(error, fft_rfftfreq_out, locals())
 
 
 def fft_fftshift(input, dim=None, *, axis=None):
@@ -1203,7 +1177,7 @@ def fft_fftshift(input, dim=None, *, axis=None):
             dim = sized_ints_of(dim, "fft_fftshift", "dim", 2)
         return composite_spectra.fftshift(input, dim)
     except CALL_ERRORS as error:
-        return failed(error, fft_fftshift, input, dim)
+        return failed(error, fft_fftshift, locals())
 
 
 def fft_ifftshift(input, dim=None, *, axis=None):
@@ -1221,7 +1195,7 @@ def fft_ifftshift(input, dim=None, *, axis=None):
             dim = sized_ints_of(dim, "fft_ifftshift", "dim", 2)
         return composite_spectra.ifftshift(input, dim)
     except CALL_ERRORS as error:
-        return failed(error, fft_ifftshift, input, dim)
+        return failed(error, fft_ifftshift, locals())
 
 
 def stft_default(
@@ -1270,19 +1244,7 @@ def stft_default(
             input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            stft_default,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
+        return failed(error, stft_default, locals())
 
 
 def stft_center(
@@ -1349,21 +1311,7 @@ def stft_center(
             align_to_window,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            stft_center,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            pad_mode,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
+        return failed(error, stft_center, locals())
 
 
 def stft(*args, **kwargs):
@@ -1418,20 +1366,7 @@ def istft(
             input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            istft,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            normalized,
-            onesided,
-            length,
-            return_complex,
-        )
+        return failed(error, istft, locals())
 
 
 complete(__name__)

@@ -36,7 +36,7 @@ def _foreach_add_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
         return composite_foreach.add_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add_Scalar, input, scalar)
+        return failed(error, _foreach_add_Scalar, locals())
 
 
 def _foreach_add__Scalar(input, scalar):
@@ -50,7 +50,7 @@ def _foreach_add__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
         return composite_foreach.add_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add__Scalar, input, scalar)
+        return failed(error, _foreach_add__Scalar, locals())
 
 
 def _foreach_add_List(input, other, *, alpha=1):
@@ -66,7 +66,7 @@ def _foreach_add_List(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_add", "alpha")
         return composite_foreach.add_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add_List, input, other, alpha=alpha)
+        return failed(error, _foreach_add_List, locals())
 
 
 def _foreach_add__List(input, other, *, alpha=1):
@@ -82,7 +82,7 @@ def _foreach_add__List(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_add_", "alpha")
         return composite_foreach.add_list_(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add__List, input, other, alpha=alpha)
+        return failed(error, _foreach_add__List, locals())
 
 
 def _foreach_add_ScalarList(input, scalars):
@@ -94,7 +94,7 @@ def _foreach_add_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.add_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add_ScalarList, input, scalars)
+        return failed(error, _foreach_add_ScalarList, locals())
 
 
 def _foreach_add__ScalarList(input, scalars):
@@ -106,7 +106,7 @@ def _foreach_add__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.add_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add__ScalarList, input, scalars)
+        return failed(error, _foreach_add__ScalarList, locals())
 
 
 def _foreach_add_Tensor(input, other, *, alpha=1):
@@ -122,7 +122,7 @@ def _foreach_add_Tensor(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_add", "alpha")
         return composite_foreach.add_tensor(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add_Tensor, input, other, alpha=alpha)
+        return failed(error, _foreach_add_Tensor, locals())
 
 
 def _foreach_add(*args, **kwargs):
@@ -160,7 +160,7 @@ def _foreach_add__Tensor(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_add_", "alpha")
         return composite_foreach.add_tensor_(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_add__Tensor, input, other, alpha=alpha)
+        return failed(error, _foreach_add__Tensor, locals())
 
 
 def _foreach_add_(*args, **kwargs):
@@ -196,7 +196,7 @@ def _foreach_sub_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
         return composite_foreach.sub_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sub_Scalar, input, scalar)
+        return failed(error, _foreach_sub_Scalar, locals())
 
 
 def _foreach_sub__Scalar(input, scalar):
@@ -210,7 +210,7 @@ def _foreach_sub__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
         return composite_foreach.sub_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sub__Scalar, input, scalar)
+        return failed(error, _foreach_sub__Scalar, locals())
 
 
 def _foreach_sub_List(input, other, *, alpha=1):
@@ -226,7 +226,7 @@ def _foreach_sub_List(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_sub", "alpha")
         return composite_foreach.sub_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sub_List, input, other, alpha=alpha)
+        return failed(error, _foreach_sub_List, locals())
 
 
 def _foreach_sub__List(input, other, *, alpha=1):
@@ -242,7 +242,7 @@ def _foreach_sub__List(input, other, *, alpha=1):
             alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
         return composite_foreach.sub_list_(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sub__List, input, other, alpha=alpha)
+        return failed(error, _foreach_sub__List, locals())
 
 
 def _foreach_sub_ScalarList(input, scalars):
@@ -254,7 +254,7 @@ def _foreach_sub_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.sub_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sub_ScalarList, input, scalars)
+        return failed(error, _foreach_sub_ScalarList, locals())
 
 
 def _foreach_sub(*args, **kwargs):
@@ -282,7 +282,7 @@ def _foreach_sub__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.sub_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sub__ScalarList, input, scalars)
+        return failed(error, _foreach_sub__ScalarList, locals())
 
 
 def _foreach_sub_(*args, **kwargs):
@@ -312,7 +312,7 @@ def _foreach_mul_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
         return composite_foreach.mul_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul_Scalar, input, scalar)
+        return failed(error, _foreach_mul_Scalar, locals())
 
 
 def _foreach_mul__Scalar(input, scalar):
@@ -326,7 +326,7 @@ def _foreach_mul__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
         return composite_foreach.mul_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul__Scalar, input, scalar)
+        return failed(error, _foreach_mul__Scalar, locals())
 
 
 def _foreach_mul_List(input, other):
@@ -340,7 +340,7 @@ def _foreach_mul_List(input, other):
             raise NotATensor
         return composite_foreach.mul_list(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul_List, input, other)
+        return failed(error, _foreach_mul_List, locals())
 
 
 def _foreach_mul__List(input, other):
@@ -354,7 +354,7 @@ def _foreach_mul__List(input, other):
             raise NotATensor
         return composite_foreach.mul_list_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul__List, input, other)
+        return failed(error, _foreach_mul__List, locals())
 
 
 def _foreach_mul_ScalarList(input, scalars):
@@ -366,7 +366,7 @@ def _foreach_mul_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.mul_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul_ScalarList, input, scalars)
+        return failed(error, _foreach_mul_ScalarList, locals())
 
 
 def _foreach_mul__ScalarList(input, scalars):
@@ -378,7 +378,7 @@ def _foreach_mul__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.mul_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul__ScalarList, input, scalars)
+        return failed(error, _foreach_mul__ScalarList, locals())
 
 
 def _foreach_mul_Tensor(input, other):
@@ -392,7 +392,7 @@ def _foreach_mul_Tensor(input, other):
             raise NotATensor
         return composite_foreach.mul_tensor(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul_Tensor, input, other)
+        return failed(error, _foreach_mul_Tensor, locals())
 
 
 def _foreach_mul(*args, **kwargs):
@@ -428,7 +428,7 @@ def _foreach_mul__Tensor(input, other):
             raise NotATensor
         return composite_foreach.mul_tensor_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mul__Tensor, input, other)
+        return failed(error, _foreach_mul__Tensor, locals())
 
 
 def _foreach_mul_(*args, **kwargs):
@@ -464,7 +464,7 @@ def _foreach_div_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
         return composite_foreach.div_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div_Scalar, input, scalar)
+        return failed(error, _foreach_div_Scalar, locals())
 
 
 def _foreach_div__Scalar(input, scalar):
@@ -478,7 +478,7 @@ def _foreach_div__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
         return composite_foreach.div_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div__Scalar, input, scalar)
+        return failed(error, _foreach_div__Scalar, locals())
 
 
 def _foreach_div_List(input, other):
@@ -492,7 +492,7 @@ def _foreach_div_List(input, other):
             raise NotATensor
         return composite_foreach.div_list(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div_List, input, other)
+        return failed(error, _foreach_div_List, locals())
 
 
 def _foreach_div__List(input, other):
@@ -506,7 +506,7 @@ def _foreach_div__List(input, other):
             raise NotATensor
         return composite_foreach.div_list_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div__List, input, other)
+        return failed(error, _foreach_div__List, locals())
 
 
 def _foreach_div_ScalarList(input, scalars):
@@ -518,7 +518,7 @@ def _foreach_div_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.div_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div_ScalarList, input, scalars)
+        return failed(error, _foreach_div_ScalarList, locals())
 
 
 def _foreach_div__ScalarList(input, scalars):
@@ -530,7 +530,7 @@ def _foreach_div__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.div_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div__ScalarList, input, scalars)
+        return failed(error, _foreach_div__ScalarList, locals())
 
 
 def _foreach_div_Tensor(input, other):
@@ -544,7 +544,7 @@ def _foreach_div_Tensor(input, other):
             raise NotATensor
         return composite_foreach.div_tensor(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div_Tensor, input, other)
+        return failed(error, _foreach_div_Tensor, locals())
 
 
 def _foreach_div(*args, **kwargs):
@@ -580,7 +580,7 @@ def _foreach_div__Tensor(input, other):
             raise NotATensor
         return composite_foreach.div_tensor_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_div__Tensor, input, other)
+        return failed(error, _foreach_div__Tensor, locals())
 
 
 def _foreach_div_(*args, **kwargs):
@@ -616,7 +616,7 @@ def _foreach_clamp_max_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
         return composite_foreach.clamp_max_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_max_Scalar, input, scalar)
+        return failed(error, _foreach_clamp_max_Scalar, locals())
 
 
 def _foreach_clamp_max__Scalar(input, scalar):
@@ -630,7 +630,7 @@ def _foreach_clamp_max__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
         return composite_foreach.clamp_max_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_max__Scalar, input, scalar)
+        return failed(error, _foreach_clamp_max__Scalar, locals())
 
 
 def _foreach_clamp_max_List(input, other):
@@ -644,7 +644,7 @@ def _foreach_clamp_max_List(input, other):
             raise NotATensor
         return composite_foreach.clamp_max_list(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_max_List, input, other)
+        return failed(error, _foreach_clamp_max_List, locals())
 
 
 def _foreach_clamp_max__List(input, other):
@@ -658,7 +658,7 @@ def _foreach_clamp_max__List(input, other):
             raise NotATensor
         return composite_foreach.clamp_max_list_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_max__List, input, other)
+        return failed(error, _foreach_clamp_max__List, locals())
 
 
 def _foreach_clamp_max_ScalarList(input, scalars):
@@ -670,7 +670,7 @@ def _foreach_clamp_max_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.clamp_max_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_max_ScalarList, input, scalars)
+        return failed(error, _foreach_clamp_max_ScalarList, locals())
 
 
 def _foreach_clamp_max(*args, **kwargs):
@@ -703,7 +703,7 @@ def _foreach_clamp_max__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.clamp_max_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_max__ScalarList, input, scalars)
+        return failed(error, _foreach_clamp_max__ScalarList, locals())
 
 
 def _foreach_clamp_max_(*args, **kwargs):
@@ -738,7 +738,7 @@ def _foreach_clamp_min_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
         return composite_foreach.clamp_min_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_min_Scalar, input, scalar)
+        return failed(error, _foreach_clamp_min_Scalar, locals())
 
 
 def _foreach_clamp_min__Scalar(input, scalar):
@@ -752,7 +752,7 @@ def _foreach_clamp_min__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
         return composite_foreach.clamp_min_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_min__Scalar, input, scalar)
+        return failed(error, _foreach_clamp_min__Scalar, locals())
 
 
 def _foreach_clamp_min_List(input, other):
@@ -766,7 +766,7 @@ def _foreach_clamp_min_List(input, other):
             raise NotATensor
         return composite_foreach.clamp_min_list(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_min_List, input, other)
+        return failed(error, _foreach_clamp_min_List, locals())
 
 
 def _foreach_clamp_min__List(input, other):
@@ -780,7 +780,7 @@ def _foreach_clamp_min__List(input, other):
             raise NotATensor
         return composite_foreach.clamp_min_list_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_min__List, input, other)
+        return failed(error, _foreach_clamp_min__List, locals())
 
 
 def _foreach_clamp_min_ScalarList(input, scalars):
@@ -792,7 +792,7 @@ def _foreach_clamp_min_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.clamp_min_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_min_ScalarList, input, scalars)
+        return failed(error, _foreach_clamp_min_ScalarList, locals())
 
 
 def _foreach_clamp_min(*args, **kwargs):
@@ -825,7 +825,7 @@ def _foreach_clamp_min__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.clamp_min_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clamp_min__ScalarList, input, scalars)
+        return failed(error, _foreach_clamp_min__ScalarList, locals())
 
 
 def _foreach_clamp_min_(*args, **kwargs):
@@ -860,7 +860,7 @@ def _foreach_maximum_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
         return composite_foreach.maximum_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_maximum_Scalar, input, scalar)
+        return failed(error, _foreach_maximum_Scalar, locals())
 
 
 def _foreach_maximum__Scalar(input, scalar):
@@ -874,7 +874,7 @@ def _foreach_maximum__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
         return composite_foreach.maximum_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_maximum__Scalar, input, scalar)
+        return failed(error, _foreach_maximum__Scalar, locals())
 
 
 def _foreach_maximum_List(input, other):
@@ -888,7 +888,7 @@ def _foreach_maximum_List(input, other):
             raise NotATensor
         return composite_foreach.maximum_list(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_maximum_List, input, other)
+        return failed(error, _foreach_maximum_List, locals())
 
 
 def _foreach_maximum__List(input, other):
@@ -902,7 +902,7 @@ def _foreach_maximum__List(input, other):
             raise NotATensor
         return composite_foreach.maximum_list_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_maximum__List, input, other)
+        return failed(error, _foreach_maximum__List, locals())
 
 
 def _foreach_maximum_ScalarList(input, scalars):
@@ -914,7 +914,7 @@ def _foreach_maximum_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.maximum_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_maximum_ScalarList, input, scalars)
+        return failed(error, _foreach_maximum_ScalarList, locals())
 
 
 def _foreach_maximum(*args, **kwargs):
@@ -942,7 +942,7 @@ def _foreach_maximum__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.maximum_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_maximum__ScalarList, input, scalars)
+        return failed(error, _foreach_maximum__ScalarList, locals())
 
 
 def _foreach_maximum_(*args, **kwargs):
@@ -977,7 +977,7 @@ def _foreach_minimum_Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
         return composite_foreach.minimum_scalar(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_minimum_Scalar, input, scalar)
+        return failed(error, _foreach_minimum_Scalar, locals())
 
 
 def _foreach_minimum__Scalar(input, scalar):
@@ -991,7 +991,7 @@ def _foreach_minimum__Scalar(input, scalar):
             scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
         return composite_foreach.minimum_scalar_(input, scalar)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_minimum__Scalar, input, scalar)
+        return failed(error, _foreach_minimum__Scalar, locals())
 
 
 def _foreach_minimum_List(input, other):
@@ -1005,7 +1005,7 @@ def _foreach_minimum_List(input, other):
             raise NotATensor
         return composite_foreach.minimum_list(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_minimum_List, input, other)
+        return failed(error, _foreach_minimum_List, locals())
 
 
 def _foreach_minimum__List(input, other):
@@ -1019,7 +1019,7 @@ def _foreach_minimum__List(input, other):
             raise NotATensor
         return composite_foreach.minimum_list_(input, other)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_minimum__List, input, other)
+        return failed(error, _foreach_minimum__List, locals())
 
 
 def _foreach_minimum_ScalarList(input, scalars):
@@ -1031,7 +1031,7 @@ def _foreach_minimum_ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.minimum_scalar_list(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_minimum_ScalarList, input, scalars)
+        return failed(error, _foreach_minimum_ScalarList, locals())
 
 
 def _foreach_minimum(*args, **kwargs):
@@ -1059,7 +1059,7 @@ def _foreach_minimum__ScalarList(input, scalars):
             raise NotATensor
         return composite_foreach.minimum_scalar_list_(input, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_minimum__ScalarList, input, scalars)
+        return failed(error, _foreach_minimum__ScalarList, locals())
 
 
 def _foreach_minimum_(*args, **kwargs):
@@ -1098,7 +1098,7 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
             value = scalar_of(value, "_foreach_addcdiv", "value", 4)
         return composite_foreach.addcdiv_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
+        return failed(error, _foreach_addcdiv_Scalar, locals())
 
 
 def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
@@ -1116,7 +1116,7 @@ def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
             value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
         return composite_foreach.addcdiv_scalar_(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
+        return failed(error, _foreach_addcdiv__Scalar, locals())
 
 
 def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
@@ -1132,7 +1132,7 @@ def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcdiv_ScalarList, locals())
 
 
 def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
@@ -1148,7 +1148,7 @@ def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcdiv_scalar_list_(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcdiv__ScalarList, locals())
 
 
 def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
@@ -1166,7 +1166,7 @@ def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcdiv_tensor(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcdiv_Tensor, locals())
 
 
 def _foreach_addcdiv(*args, **kwargs):
@@ -1201,7 +1201,7 @@ def _foreach_addcdiv__Tensor(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcdiv_tensor_(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcdiv__Tensor, locals())
 
 
 def _foreach_addcdiv_(*args, **kwargs):
@@ -1239,7 +1239,7 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
             value = scalar_of(value, "_foreach_addcmul", "value", 4)
         return composite_foreach.addcmul_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+        return failed(error, _foreach_addcmul_Scalar, locals())
 
 
 def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
@@ -1257,7 +1257,7 @@ def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
             value = scalar_of(value, "_foreach_addcmul_", "value", 4)
         return composite_foreach.addcmul_scalar_(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+        return failed(error, _foreach_addcmul__Scalar, locals())
 
 
 def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
@@ -1273,7 +1273,7 @@ def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcmul_scalar_list(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcmul_ScalarList, locals())
 
 
 def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
@@ -1289,7 +1289,7 @@ def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcmul_scalar_list_(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcmul__ScalarList, locals())
 
 
 def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
@@ -1307,7 +1307,7 @@ def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcmul_tensor(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcmul_Tensor, locals())
 
 
 def _foreach_addcmul(*args, **kwargs):
@@ -1342,7 +1342,7 @@ def _foreach_addcmul__Tensor(input, tensor1, tensor2, scalars):
             raise NotATensor
         return composite_foreach.addcmul_tensor_(input, tensor1, tensor2, scalars)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
+        return failed(error, _foreach_addcmul__Tensor, locals())
 
 
 def _foreach_addcmul_(*args, **kwargs):
@@ -1378,7 +1378,7 @@ def _foreach_lerp_List(input, tensors1, weights):
             raise NotATensor
         return composite_foreach.lerp_list(input, tensors1, weights)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lerp_List, input, tensors1, weights)
+        return failed(error, _foreach_lerp_List, locals())
 
 
 def _foreach_lerp__List(input, tensors1, weights):
@@ -1394,7 +1394,7 @@ def _foreach_lerp__List(input, tensors1, weights):
             raise NotATensor
         return composite_foreach.lerp_list_(input, tensors1, weights)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lerp__List, input, tensors1, weights)
+        return failed(error, _foreach_lerp__List, locals())
 
 
 def _foreach_lerp_Scalar(input, tensors1, weight):
@@ -1410,7 +1410,7 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
             weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
         return composite_foreach.lerp_scalar(input, tensors1, weight)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lerp_Scalar, input, tensors1, weight)
+        return failed(error, _foreach_lerp_Scalar, locals())
 
 
 def _foreach_lerp__Scalar(input, tensors1, weight):
@@ -1426,7 +1426,7 @@ def _foreach_lerp__Scalar(input, tensors1, weight):
             weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
         return composite_foreach.lerp_scalar_(input, tensors1, weight)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lerp__Scalar, input, tensors1, weight)
+        return failed(error, _foreach_lerp__Scalar, locals())
 
 
 def _foreach_lerp_ScalarList(input, tensors1, weight):
@@ -1440,7 +1440,7 @@ def _foreach_lerp_ScalarList(input, tensors1, weight):
             raise NotATensor
         return composite_foreach.lerp_scalar_list(input, tensors1, weight)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lerp_ScalarList, input, tensors1, weight)
+        return failed(error, _foreach_lerp_ScalarList, locals())
 
 
 def _foreach_lerp(*args, **kwargs):
@@ -1469,7 +1469,7 @@ def _foreach_lerp__ScalarList(input, tensors1, weight):
             raise NotATensor
         return composite_foreach.lerp_scalar_list_(input, tensors1, weight)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lerp__ScalarList, input, tensors1, weight)
+        return failed(error, _foreach_lerp__ScalarList, locals())
 
 
 def _foreach_lerp_(*args, **kwargs):
@@ -1498,7 +1498,7 @@ def _foreach_pow_List(input, exponent):
             raise NotATensor
         return composite_foreach.pow_list(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow_List, input, exponent)
+        return failed(error, _foreach_pow_List, locals())
 
 
 def _foreach_pow__List(input, exponent):
@@ -1512,7 +1512,7 @@ def _foreach_pow__List(input, exponent):
             raise NotATensor
         return composite_foreach.pow_list_(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow__List, input, exponent)
+        return failed(error, _foreach_pow__List, locals())
 
 
 def _foreach_pow_Scalar(input, exponent):
@@ -1526,7 +1526,7 @@ def _foreach_pow_Scalar(input, exponent):
             exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
         return composite_foreach.pow_scalar(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow_Scalar, input, exponent)
+        return failed(error, _foreach_pow_Scalar, locals())
 
 
 def _foreach_pow__Scalar(input, exponent):
@@ -1540,7 +1540,7 @@ def _foreach_pow__Scalar(input, exponent):
             exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
         return composite_foreach.pow_scalar_(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow__Scalar, input, exponent)
+        return failed(error, _foreach_pow__Scalar, locals())
 
 
 def _foreach_pow_ScalarList(input, exponent):
@@ -1552,7 +1552,7 @@ def _foreach_pow_ScalarList(input, exponent):
             raise NotATensor
         return composite_foreach.pow_scalar_list(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow_ScalarList, input, exponent)
+        return failed(error, _foreach_pow_ScalarList, locals())
 
 
 def _foreach_pow__ScalarList(input, exponent):
@@ -1564,7 +1564,7 @@ def _foreach_pow__ScalarList(input, exponent):
             raise NotATensor
         return composite_foreach.pow_scalar_list_(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow__ScalarList, input, exponent)
+        return failed(error, _foreach_pow__ScalarList, locals())
 
 
 def _foreach_pow_(*args, **kwargs):
@@ -1592,7 +1592,7 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
             raise NotATensor
         return composite_foreach.pow_of_scalar(input, exponent)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_pow_ScalarAndTensor, input, exponent)
+        return failed(error, _foreach_pow_ScalarAndTensor, locals())
 
 
 def _foreach_pow(*args, **kwargs):
@@ -1624,7 +1624,7 @@ def _foreach_abs(input):
             raise NotATensor
         return composite_foreach.abs(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_abs, input)
+        return failed(error, _foreach_abs, locals())
 
 
 def _foreach_abs_(input):
@@ -1636,7 +1636,7 @@ def _foreach_abs_(input):
             raise NotATensor
         return composite_foreach.abs_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_abs_, input)
+        return failed(error, _foreach_abs_, locals())
 
 
 def _foreach_acos(input):
@@ -1648,7 +1648,7 @@ def _foreach_acos(input):
             raise NotATensor
         return composite_foreach.acos(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_acos, input)
+        return failed(error, _foreach_acos, locals())
 
 
 def _foreach_acos_(input):
@@ -1660,7 +1660,7 @@ def _foreach_acos_(input):
             raise NotATensor
         return composite_foreach.acos_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_acos_, input)
+        return failed(error, _foreach_acos_, locals())
 
 
 def _foreach_asin(input):
@@ -1672,7 +1672,7 @@ def _foreach_asin(input):
             raise NotATensor
         return composite_foreach.asin(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_asin, input)
+        return failed(error, _foreach_asin, locals())
 
 
 def _foreach_asin_(input):
@@ -1684,7 +1684,7 @@ def _foreach_asin_(input):
             raise NotATensor
         return composite_foreach.asin_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_asin_, input)
+        return failed(error, _foreach_asin_, locals())
 
 
 def _foreach_atan(input):
@@ -1696,7 +1696,7 @@ def _foreach_atan(input):
             raise NotATensor
         return composite_foreach.atan(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_atan, input)
+        return failed(error, _foreach_atan, locals())
 
 
 def _foreach_atan_(input):
@@ -1708,7 +1708,7 @@ def _foreach_atan_(input):
             raise NotATensor
         return composite_foreach.atan_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_atan_, input)
+        return failed(error, _foreach_atan_, locals())
 
 
 def _foreach_ceil(input):
@@ -1720,7 +1720,7 @@ def _foreach_ceil(input):
             raise NotATensor
         return composite_foreach.ceil(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_ceil, input)
+        return failed(error, _foreach_ceil, locals())
 
 
 def _foreach_ceil_(input):
@@ -1732,7 +1732,7 @@ def _foreach_ceil_(input):
             raise NotATensor
         return composite_foreach.ceil_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_ceil_, input)
+        return failed(error, _foreach_ceil_, locals())
 
 
 def _foreach_cos(input):
@@ -1744,7 +1744,7 @@ def _foreach_cos(input):
             raise NotATensor
         return composite_foreach.cos(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_cos, input)
+        return failed(error, _foreach_cos, locals())
 
 
 def _foreach_cos_(input):
@@ -1756,7 +1756,7 @@ def _foreach_cos_(input):
             raise NotATensor
         return composite_foreach.cos_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_cos_, input)
+        return failed(error, _foreach_cos_, locals())
 
 
 def _foreach_cosh(input):
@@ -1768,7 +1768,7 @@ def _foreach_cosh(input):
             raise NotATensor
         return composite_foreach.cosh(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_cosh, input)
+        return failed(error, _foreach_cosh, locals())
 
 
 def _foreach_cosh_(input):
@@ -1780,7 +1780,7 @@ def _foreach_cosh_(input):
             raise NotATensor
         return composite_foreach.cosh_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_cosh_, input)
+        return failed(error, _foreach_cosh_, locals())
 
 
 def _foreach_erf(input):
@@ -1792,7 +1792,7 @@ def _foreach_erf(input):
             raise NotATensor
         return composite_foreach.erf(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_erf, input)
+        return failed(error, _foreach_erf, locals())
 
 
 def _foreach_erf_(input):
@@ -1804,7 +1804,7 @@ def _foreach_erf_(input):
             raise NotATensor
         return composite_foreach.erf_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_erf_, input)
+        return failed(error, _foreach_erf_, locals())
 
 
 def _foreach_erfc(input):
@@ -1816,7 +1816,7 @@ def _foreach_erfc(input):
             raise NotATensor
         return composite_foreach.erfc(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_erfc, input)
+        return failed(error, _foreach_erfc, locals())
 
 
 def _foreach_erfc_(input):
@@ -1828,7 +1828,7 @@ def _foreach_erfc_(input):
             raise NotATensor
         return composite_foreach.erfc_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_erfc_, input)
+        return failed(error, _foreach_erfc_, locals())
 
 
 def _foreach_exp(input):
@@ -1840,7 +1840,7 @@ def _foreach_exp(input):
             raise NotATensor
         return composite_foreach.exp(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_exp, input)
+        return failed(error, _foreach_exp, locals())
 
 
 def _foreach_exp_(input):
@@ -1852,7 +1852,7 @@ def _foreach_exp_(input):
             raise NotATensor
         return composite_foreach.exp_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_exp_, input)
+        return failed(error, _foreach_exp_, locals())
 
 
 def _foreach_expm1(input):
@@ -1864,7 +1864,7 @@ def _foreach_expm1(input):
             raise NotATensor
         return composite_foreach.expm1(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_expm1, input)
+        return failed(error, _foreach_expm1, locals())
 
 
 def _foreach_expm1_(input):
@@ -1876,7 +1876,7 @@ def _foreach_expm1_(input):
             raise NotATensor
         return composite_foreach.expm1_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_expm1_, input)
+        return failed(error, _foreach_expm1_, locals())
 
 
 def _foreach_floor(input):
@@ -1888,7 +1888,7 @@ def _foreach_floor(input):
             raise NotATensor
         return composite_foreach.floor(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_floor, input)
+        return failed(error, _foreach_floor, locals())
 
 
 def _foreach_floor_(input):
@@ -1900,7 +1900,7 @@ def _foreach_floor_(input):
             raise NotATensor
         return composite_foreach.floor_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_floor_, input)
+        return failed(error, _foreach_floor_, locals())
 
 
 def _foreach_frac(input):
@@ -1912,7 +1912,7 @@ def _foreach_frac(input):
             raise NotATensor
         return composite_foreach.frac(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_frac, input)
+        return failed(error, _foreach_frac, locals())
 
 
 def _foreach_frac_(input):
@@ -1924,7 +1924,7 @@ def _foreach_frac_(input):
             raise NotATensor
         return composite_foreach.frac_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_frac_, input)
+        return failed(error, _foreach_frac_, locals())
 
 
 def _foreach_lgamma(input):
@@ -1936,7 +1936,7 @@ def _foreach_lgamma(input):
             raise NotATensor
         return composite_foreach.lgamma(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lgamma, input)
+        return failed(error, _foreach_lgamma, locals())
 
 
 def _foreach_lgamma_(input):
@@ -1948,7 +1948,7 @@ def _foreach_lgamma_(input):
             raise NotATensor
         return composite_foreach.lgamma_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_lgamma_, input)
+        return failed(error, _foreach_lgamma_, locals())
 
 
 def _foreach_log(input):
@@ -1960,7 +1960,7 @@ def _foreach_log(input):
             raise NotATensor
         return composite_foreach.log(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log, input)
+        return failed(error, _foreach_log, locals())
 
 
 def _foreach_log_(input):
@@ -1972,7 +1972,7 @@ def _foreach_log_(input):
             raise NotATensor
         return composite_foreach.log_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log_, input)
+        return failed(error, _foreach_log_, locals())
 
 
 def _foreach_log10(input):
@@ -1984,7 +1984,7 @@ def _foreach_log10(input):
             raise NotATensor
         return composite_foreach.log10(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log10, input)
+        return failed(error, _foreach_log10, locals())
 
 
 def _foreach_log10_(input):
@@ -1996,7 +1996,7 @@ def _foreach_log10_(input):
             raise NotATensor
         return composite_foreach.log10_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log10_, input)
+        return failed(error, _foreach_log10_, locals())
 
 
 def _foreach_log1p(input):
@@ -2008,7 +2008,7 @@ def _foreach_log1p(input):
             raise NotATensor
         return composite_foreach.log1p(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log1p, input)
+        return failed(error, _foreach_log1p, locals())
 
 
 def _foreach_log1p_(input):
@@ -2020,7 +2020,7 @@ def _foreach_log1p_(input):
             raise NotATensor
         return composite_foreach.log1p_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log1p_, input)
+        return failed(error, _foreach_log1p_, locals())
 
 
 def _foreach_log2(input):
@@ -2032,7 +2032,7 @@ def _foreach_log2(input):
             raise NotATensor
         return composite_foreach.log2(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log2, input)
+        return failed(error, _foreach_log2, locals())
 
 
 def _foreach_log2_(input):
@@ -2044,7 +2044,7 @@ def _foreach_log2_(input):
             raise NotATensor
         return composite_foreach.log2_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_log2_, input)
+        return failed(error, _foreach_log2_, locals())
 
 
 def _foreach_neg(input):
@@ -2056,7 +2056,7 @@ def _foreach_neg(input):
             raise NotATensor
         return composite_foreach.neg(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_neg, input)
+        return failed(error, _foreach_neg, locals())
 
 
 def _foreach_neg_(input):
@@ -2068,7 +2068,7 @@ def _foreach_neg_(input):
             raise NotATensor
         return composite_foreach.neg_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_neg_, input)
+        return failed(error, _foreach_neg_, locals())
 
 
 def _foreach_reciprocal(input):
@@ -2080,7 +2080,7 @@ def _foreach_reciprocal(input):
             raise NotATensor
         return composite_foreach.reciprocal(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_reciprocal, input)
+        return failed(error, _foreach_reciprocal, locals())
 
 
 def _foreach_reciprocal_(input):
@@ -2092,7 +2092,7 @@ def _foreach_reciprocal_(input):
             raise NotATensor
         return composite_foreach.reciprocal_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_reciprocal_, input)
+        return failed(error, _foreach_reciprocal_, locals())
 
 
 def _foreach_round(input):
@@ -2104,7 +2104,7 @@ def _foreach_round(input):
             raise NotATensor
         return composite_foreach.round(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_round, input)
+        return failed(error, _foreach_round, locals())
 
 
 def _foreach_round_(input):
@@ -2116,7 +2116,7 @@ def _foreach_round_(input):
             raise NotATensor
         return composite_foreach.round_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_round_, input)
+        return failed(error, _foreach_round_, locals())
 
 
 def _foreach_rsqrt(input):
@@ -2128,7 +2128,7 @@ def _foreach_rsqrt(input):
             raise NotATensor
         return composite_foreach.rsqrt(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_rsqrt, input)
+        return failed(error, _foreach_rsqrt, locals())
 
 
 def _foreach_rsqrt_(input):
@@ -2140,7 +2140,7 @@ def _foreach_rsqrt_(input):
             raise NotATensor
         return composite_foreach.rsqrt_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_rsqrt_, input)
+        return failed(error, _foreach_rsqrt_, locals())
 
 
 def _foreach_sigmoid(input):
@@ -2152,7 +2152,7 @@ def _foreach_sigmoid(input):
             raise NotATensor
         return composite_foreach.sigmoid(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sigmoid, input)
+        return failed(error, _foreach_sigmoid, locals())
 
 
 def _foreach_sigmoid_(input):
@@ -2164,7 +2164,7 @@ def _foreach_sigmoid_(input):
             raise NotATensor
         return composite_foreach.sigmoid_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sigmoid_, input)
+        return failed(error, _foreach_sigmoid_, locals())
 
 
 def _foreach_sign(input):
@@ -2176,7 +2176,7 @@ def _foreach_sign(input):
             raise NotATensor
         return composite_foreach.sign(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sign, input)
+        return failed(error, _foreach_sign, locals())
 
 
 def _foreach_sign_(input):
@@ -2188,7 +2188,7 @@ def _foreach_sign_(input):
             raise NotATensor
         return composite_foreach.sign_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sign_, input)
+        return failed(error, _foreach_sign_, locals())
 
 
 def _foreach_sin(input):
@@ -2200,7 +2200,7 @@ def _foreach_sin(input):
             raise NotATensor
         return composite_foreach.sin(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sin, input)
+        return failed(error, _foreach_sin, locals())
 
 
 def _foreach_sin_(input):
@@ -2212,7 +2212,7 @@ def _foreach_sin_(input):
             raise NotATensor
         return composite_foreach.sin_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sin_, input)
+        return failed(error, _foreach_sin_, locals())
 
 
 def _foreach_sinh(input):
@@ -2224,7 +2224,7 @@ def _foreach_sinh(input):
             raise NotATensor
         return composite_foreach.sinh(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sinh, input)
+        return failed(error, _foreach_sinh, locals())
 
 
 def _foreach_sinh_(input):
@@ -2236,7 +2236,7 @@ def _foreach_sinh_(input):
             raise NotATensor
         return composite_foreach.sinh_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sinh_, input)
+        return failed(error, _foreach_sinh_, locals())
 
 
 def _foreach_sqrt(input):
@@ -2248,7 +2248,7 @@ def _foreach_sqrt(input):
             raise NotATensor
         return composite_foreach.sqrt(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sqrt, input)
+        return failed(error, _foreach_sqrt, locals())
 
 
 def _foreach_sqrt_(input):
@@ -2260,7 +2260,7 @@ def _foreach_sqrt_(input):
             raise NotATensor
         return composite_foreach.sqrt_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_sqrt_, input)
+        return failed(error, _foreach_sqrt_, locals())
 
 
 def _foreach_tan(input):
@@ -2272,7 +2272,7 @@ def _foreach_tan(input):
             raise NotATensor
         return composite_foreach.tan(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_tan, input)
+        return failed(error, _foreach_tan, locals())
 
 
 def _foreach_tan_(input):
@@ -2284,7 +2284,7 @@ def _foreach_tan_(input):
             raise NotATensor
         return composite_foreach.tan_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_tan_, input)
+        return failed(error, _foreach_tan_, locals())
 
 
 def _foreach_tanh(input):
@@ -2296,7 +2296,7 @@ def _foreach_tanh(input):
             raise NotATensor
         return composite_foreach.tanh(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_tanh, input)
+        return failed(error, _foreach_tanh, locals())
 
 
 def _foreach_tanh_(input):
@@ -2308,7 +2308,7 @@ def _foreach_tanh_(input):
             raise NotATensor
         return composite_foreach.tanh_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_tanh_, input)
+        return failed(error, _foreach_tanh_, locals())
 
 
 def _foreach_trunc(input):
@@ -2320,7 +2320,7 @@ def _foreach_trunc(input):
             raise NotATensor
         return composite_foreach.trunc(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_trunc, input)
+        return failed(error, _foreach_trunc, locals())
 
 
 def _foreach_trunc_(input):
@@ -2332,7 +2332,7 @@ def _foreach_trunc_(input):
             raise NotATensor
         return composite_foreach.trunc_(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_trunc_, input)
+        return failed(error, _foreach_trunc_, locals())
 
 
 def _foreach_max(input):
@@ -2344,7 +2344,7 @@ def _foreach_max(input):
             raise NotATensor
         return composite_foreach.max(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_max, input)
+        return failed(error, _foreach_max, locals())
 
 
 def _foreach_norm(input, ord=2, dtype=None):
@@ -2360,7 +2360,7 @@ def _foreach_norm(input, ord=2, dtype=None):
             dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
         return composite_foreach.norm_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_norm, input, ord, dtype)
+        return failed(error, _foreach_norm, locals())
 
 
 def _foreach_powsum(input, ord=2, dtype=None):
@@ -2376,7 +2376,7 @@ def _foreach_powsum(input, ord=2, dtype=None):
             dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
         return composite_foreach.powsum_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_powsum, input, ord, dtype)
+        return failed(error, _foreach_powsum, locals())
 
 
 def _foreach_mm(input, mat2):
@@ -2390,7 +2390,7 @@ def _foreach_mm(input, mat2):
             raise NotATensor
         return composite_foreach.mm(input, mat2)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_mm, input, mat2)
+        return failed(error, _foreach_mm, locals())
 
 
 def _foreach_clone(input, *, memory_format=None):
@@ -2402,7 +2402,7 @@ def _foreach_clone(input, *, memory_format=None):
             raise NotATensor
         return composite_foreach.clone(input, memory_format=memory_format)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_clone, input, memory_format=memory_format)
+        return failed(error, _foreach_clone, locals())
 
 
 def _foreach_copy_(input, src, non_blocking=False):
@@ -2418,7 +2418,7 @@ def _foreach_copy_(input, src, non_blocking=False):
             non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
         return composite_foreach.copy(input, src, non_blocking)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_copy_, input, src, non_blocking)
+        return failed(error, _foreach_copy_, locals())
 
 
 def _foreach_zero_(input):
@@ -2430,7 +2430,7 @@ def _foreach_zero_(input):
             raise NotATensor
         return composite_foreach.zero(input)
     except CALL_ERRORS as error:
-        return failed(error, _foreach_zero_, input)
+        return failed(error, _foreach_zero_, locals())
 
 
 complete(__name__)

@@ -97,7 +97,7 @@ def index(input, indices, *, out=None):
                 node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
         return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
     except CALL_ERRORS as error:
-        return failed(error, index, input, indices, out=out)
+        return failed(error, index, locals())
 
 
 def index_out(input, indices, *, out):
@@ -112,11 +112,9 @@ def index_out(input, indices, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("index", input, out)
-        adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, index_out, input, indices, out=out)
+        return failed(error, index_out, locals())
 
 
 def _unsafe_masked_index(input, mask, indices, fill):
@@ -132,7 +130,7 @@ def _unsafe_masked_index(input, mask, indices, fill):
             fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
         return composite_masked_indexing.unsafe_masked_index(input, mask, indices, fill)
     except CALL_ERRORS as error:
-        return failed(error, _unsafe_masked_index, input, mask, indices, fill)
+        return failed(error, _unsafe_masked_index, locals())
 
 
 def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
@@ -146,7 +144,7 @@ def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
             raise NotATensor
         return composite_masked_indexing.unsafe_masked_index_put_accumulate(input, mask, indices, values)
     except CALL_ERRORS as error:
-        return failed(error, _unsafe_masked_index_put_accumulate, input, mask, indices, values)
+        return failed(error, _unsafe_masked_index_put_accumulate, locals())
 
 
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
@@ -164,7 +162,7 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
             num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
         return composite_masked_indexing.chunk_cat(tensors, dim, num_chunks)
     except CALL_ERRORS as error:
-        return failed(error, _chunk_cat, tensors, dim, num_chunks, out=out)
+        return failed(error, _chunk_cat, locals())
 
 
 def _chunk_cat_out(tensors, dim, num_chunks, *, out):
@@ -183,7 +181,7 @@ def _chunk_cat_out(tensors, dim, num_chunks, *, out):
         refuse_grad("_chunk_cat", *tensors, out)
         return write_out(out, composite_masked_indexing.chunk_cat(tensors, dim, num_chunks))
     except CALL_ERRORS as error:
-        return failed(error, _chunk_cat_out, tensors, dim, num_chunks, out=out)
+        return failed(error, _chunk_cat_out, locals())
 
 
 def index_put(input, indices, values, accumulate=False):
@@ -199,9 +197,7 @@ def index_put(input, indices, values, accumulate=False):
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         values_array = values._mt_array
         node = None
-        if (input._mt_edge is not None or values._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is values._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             values_edge = values._mt_edge or edge_of(values)
             if input_edge is not None or values_edge is not None:
@@ -212,7 +208,7 @@ def index_put(input, indices, values, accumulate=False):
                 node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
         return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
     except CALL_ERRORS as error:
-        return failed(error, index_put, input, indices, values, accumulate)
+        return failed(error, index_put, locals())
 
 
 def index_put_(input, indices, values, accumulate=False):
@@ -228,9 +224,7 @@ def index_put_(input, indices, values, accumulate=False):
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         values_array = values._mt_array
         node = None
-        if (input._mt_edge is not None or values._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is values._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             values_edge = values._mt_edge or edge_of(values)
             if input_edge is not None or values_edge is not None:
@@ -246,7 +240,7 @@ def index_put_(input, indices, values, accumulate=False):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, index_put_, input, indices, values, accumulate)
+        return failed(error, index_put_, locals())
 
 
 def index_select(input, dim, index, *, out=None):
@@ -271,7 +265,7 @@ def index_select(input, dim, index, *, out=None):
                 node.kept = (save(index),)
         return wrap(_index_select_kernels[type(input_array)](input_array, dim, index_array), node)
     except CALL_ERRORS as error:
-        return failed(error, index_select, input, dim, index, out=out)
+        return failed(error, index_select, locals())
 
 
 def index_select_out(input, dim, index, *, out):
@@ -286,11 +280,9 @@ def index_select_out(input, dim, index, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("index_select", input, out)
-        adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, index_select_out, input, dim, index, out=out)
+        return failed(error, index_select_out, locals())
 
 
 def index_add(input, dim, index, source, *, alpha=1, out=None):
@@ -308,9 +300,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -322,7 +312,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
                 node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
         return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, index_add, input, dim, index, source, alpha=alpha, out=out)
+        return failed(error, index_add, locals())
 
 
 def index_add_(input, dim, index, source, *, alpha=1):
@@ -338,9 +328,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -357,7 +345,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, index_add_, input, dim, index, source, alpha=alpha)
+        return failed(error, index_add_, locals())
 
 
 def index_add_out(input, dim, index, source, *, alpha=1, out):
@@ -375,14 +363,12 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
         out_array = out._mt_array
         if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("index_add", input, source, out)
-        adopt_result(
+        return adopt_result(
             out,
             _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, index_add_out, input, dim, index, source, alpha=alpha, out=out)
+        return failed(error, index_add_out, locals())
 
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
@@ -408,7 +394,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
                 node.kept = (save(index), save(input))
         return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
     except CALL_ERRORS as error:
-        return failed(error, gather, input, dim, index, sparse_grad=sparse_grad, out=out)
+        return failed(error, gather, locals())
 
 
 def gather_out(input, dim, index, *, sparse_grad=False, out):
@@ -425,11 +411,11 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("gather", input, out)
-        adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
+        return failed(error, gather_out, locals())
 
 
 def scatter_src(input, dim, index, src, *, out=None):
@@ -445,7 +431,7 @@ def scatter_src(input, dim, index, src, *, out=None):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -456,7 +442,7 @@ def scatter_src(input, dim, index, src, *, out=None):
                 node.kept = (save(index),)
         return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
     except CALL_ERRORS as error:
-        return failed(error, scatter_src, input, dim, index, src, out=out)
+        return failed(error, scatter_src, locals())
 
 
 def scatter__src(input, dim, index, src):
@@ -470,7 +456,7 @@ def scatter__src(input, dim, index, src):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -486,7 +472,7 @@ def scatter__src(input, dim, index, src):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, scatter__src, input, dim, index, src)
+        return failed(error, scatter__src, locals())
 
 
 def scatter_src_out(input, dim, index, src, *, out):
@@ -502,13 +488,11 @@ def scatter_src_out(input, dim, index, src, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("scatter", input, src, out)
-        adopt_result(
+        return adopt_result(
             out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, scatter_src_out, input, dim, index, src, out=out)
+        return failed(error, scatter_src_out, locals())
 
 
 def scatter_value(input, dim, index, value, *, out=None):
@@ -534,7 +518,7 @@ def scatter_value(input, dim, index, value, *, out=None):
                 node.kept = (save(index),)
         return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
     except CALL_ERRORS as error:
-        return failed(error, scatter_value, input, dim, index, value, out=out)
+        return failed(error, scatter_value, locals())
 
 
 def scatter__value(input, dim, index, value):
@@ -563,7 +547,7 @@ def scatter__value(input, dim, index, value):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, scatter__value, input, dim, index, value)
+        return failed(error, scatter__value, locals())
 
 
 def scatter_value_out(input, dim, index, value, *, out):
@@ -580,13 +564,11 @@ def scatter_value_out(input, dim, index, value, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("scatter", input, out)
-        adopt_result(
+        return adopt_result(
             out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, scatter_value_out, input, dim, index, value, out=out)
+        return failed(error, scatter_value_out, locals())
 
 
 def scatter_add(input, dim, index, src, *, out=None):
@@ -602,7 +584,7 @@ def scatter_add(input, dim, index, src, *, out=None):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -613,7 +595,7 @@ def scatter_add(input, dim, index, src, *, out=None):
                 node.kept = (save(index) if src_edge else None,)
         return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
     except CALL_ERRORS as error:
-        return failed(error, scatter_add, input, dim, index, src, out=out)
+        return failed(error, scatter_add, locals())
 
 
 def scatter_add_(input, dim, index, src):
@@ -627,7 +609,7 @@ def scatter_add_(input, dim, index, src):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -643,7 +625,7 @@ def scatter_add_(input, dim, index, src):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, scatter_add_, input, dim, index, src)
+        return failed(error, scatter_add_, locals())
 
 
 def scatter_add_out(input, dim, index, src, *, out):
@@ -659,13 +641,11 @@ def scatter_add_out(input, dim, index, src, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("scatter_add", input, src, out)
-        adopt_result(
+        return adopt_result(
             out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, scatter_add_out, input, dim, index, src, out=out)
+        return failed(error, scatter_add_out, locals())
 
 
 def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
@@ -683,7 +663,7 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -695,7 +675,7 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
             _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
         )
     except CALL_ERRORS as error:
-        return failed(error, scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
+        return failed(error, scatter_reduce_overload, locals())
 
 
 def scatter__reduce(input, dim, index, src, *, reduce):
@@ -711,7 +691,7 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -728,7 +708,7 @@ def scatter__reduce(input, dim, index, src, *, reduce):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, scatter__reduce, input, dim, index, src, reduce=reduce)
+        return failed(error, scatter__reduce, locals())
 
 
 def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
@@ -751,11 +731,10 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
                 input_array, dim, index_array, src_array, reduce, out=out_array
             ),
         )
-        mark_written(out)
         record_refusal("aten::scatter", (out,), input, src)
         return out
     except CALL_ERRORS as error:
-        return failed(error, scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
+        return failed(error, scatter_reduce_overload_out, locals())
 
 
 def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
@@ -784,7 +763,7 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
             _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node
         )
     except CALL_ERRORS as error:
-        return failed(error, scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
+        return failed(error, scatter_value_reduce, locals())
 
 
 def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce=...):
@@ -852,7 +831,7 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, scatter__value_reduce, input, dim, index, value, reduce=reduce)
+        return failed(error, scatter__value_reduce, locals())
 
 
 def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
@@ -914,11 +893,10 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
                 input_array, dim, index_array, value, reduce, out=out_array
             ),
         )
-        mark_written(out)
         record_refusal("aten::scatter", (out,), input)
         return out
     except CALL_ERRORS as error:
-        return failed(error, scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
+        return failed(error, scatter_value_reduce_out, locals())
 
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
@@ -938,7 +916,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -958,7 +936,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
+        return failed(error, scatter_reduce, locals())
 
 
 def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
@@ -976,7 +954,7 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -997,7 +975,7 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
+        return failed(error, scatter_reduce_, locals())
 
 
 def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out):
@@ -1017,16 +995,14 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
         out_array = out._mt_array
         if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("scatter_reduce", input, src, out)
-        adopt_result(
+        return adopt_result(
             out,
             _scatter_reduce_kernels[type(input_array)](
                 input_array, dim, index_array, src_array, reduce, include_self, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
+        return failed(error, scatter_reduce_out, locals())
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
@@ -1046,9 +1022,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1068,7 +1042,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
+        return failed(error, index_reduce, locals())
 
 
 def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
@@ -1086,9 +1060,7 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1109,7 +1081,7 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, index_reduce_, input, dim, index, source, reduce, include_self=include_self)
+        return failed(error, index_reduce_, locals())
 
 
 def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, out):
@@ -1129,16 +1101,14 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
         out_array = out._mt_array
         if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("index_reduce", input, source, out)
-        adopt_result(
+        return adopt_result(
             out,
             _index_reduce_kernels[type(input_array)](
                 input_array, dim, index_array, source_array, reduce, include_self, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
+        return failed(error, index_reduce_out, locals())
 
 
 def put(input, index, source, accumulate=False):
@@ -1152,9 +1122,7 @@ def put(input, index, source, accumulate=False):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1166,7 +1134,7 @@ def put(input, index, source, accumulate=False):
                 node.kept = (save(index), save(source) if input_edge else None)
         return wrap(_put_kernels[type(input_array)](input_array, index_array, source_array, accumulate), node)
     except CALL_ERRORS as error:
-        return failed(error, put, input, index, source, accumulate)
+        return failed(error, put, locals())
 
 
 def put_(input, index, source, accumulate=False):
@@ -1180,9 +1148,7 @@ def put_(input, index, source, accumulate=False):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1199,7 +1165,7 @@ def put_(input, index, source, accumulate=False):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, put_, input, index, source, accumulate)
+        return failed(error, put_, locals())
 
 
 def masked_select(input, mask, *, out=None):
@@ -1220,7 +1186,7 @@ def masked_select(input, mask, *, out=None):
                 node.kept = (save(mask), save(input))
         return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
     except CALL_ERRORS as error:
-        return failed(error, masked_select, input, mask, out=out)
+        return failed(error, masked_select, locals())
 
 
 def masked_select_out(input, mask, *, out):
@@ -1233,11 +1199,9 @@ def masked_select_out(input, mask, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("masked_select", input, out)
-        adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, masked_select_out, input, mask, out=out)
+        return failed(error, masked_select_out, locals())
 
 
 def masked_scatter(input, mask, source):
@@ -1249,9 +1213,7 @@ def masked_scatter(input, mask, source):
         mask_array = mask._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1262,7 +1224,7 @@ def masked_scatter(input, mask, source):
                 node.kept = (save(mask),)
         return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
     except CALL_ERRORS as error:
-        return failed(error, masked_scatter, input, mask, source)
+        return failed(error, masked_scatter, locals())
 
 
 def masked_scatter_(input, mask, source):
@@ -1274,9 +1236,7 @@ def masked_scatter_(input, mask, source):
         mask_array = mask._mt_array
         source_array = source._mt_array
         node = None
-        if (input._mt_edge is not None or source._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1292,7 +1252,7 @@ def masked_scatter_(input, mask, source):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, masked_scatter_, input, mask, source)
+        return failed(error, masked_scatter_, locals())
 
 
 def nonzero(input, *, out=None):
@@ -1305,7 +1265,7 @@ def nonzero(input, *, out=None):
         input_array = input._mt_array
         return wrap(_nonzero_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, nonzero, input, out=out)
+        return failed(error, nonzero, locals())
 
 
 def nonzero_out(input, *, out):
@@ -1315,11 +1275,9 @@ def nonzero_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, nonzero_out, input, out=out)
+        return failed(error, nonzero_out, locals())
 
 
 def nonzero_static(input, *, size, fill_value=-1):
@@ -1334,7 +1292,7 @@ def nonzero_static(input, *, size, fill_value=-1):
         input_array = input._mt_array
         return wrap(_nonzero_static_kernels[type(input_array)](input_array, size, fill_value))
     except CALL_ERRORS as error:
-        return failed(error, nonzero_static, input, size=size, fill_value=fill_value)
+        return failed(error, nonzero_static, locals())
 
 
 def cat(tensors, dim=0, *, out=None, axis=None):
@@ -1364,7 +1322,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
                 node.dim = dim
         return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
     except CALL_ERRORS as error:
-        return failed(error, cat, tensors, dim, out=out)
+        return failed(error, cat, locals())
 
 
 def cat_out(tensors, dim=0, *, out):
@@ -1381,11 +1339,9 @@ def cat_out(tensors, dim=0, *, out):
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         out_array = out._mt_array
         refuse_grad("cat", *tensors, out)
-        adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, cat_out, tensors, dim, out=out)
+        return failed(error, cat_out, locals())
 
 
 def stack(tensors, dim=0, *, out=None, axis=None):
@@ -1414,7 +1370,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
                 node.dim = dim
         return wrap(_stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
     except CALL_ERRORS as error:
-        return failed(error, stack, tensors, dim, out=out)
+        return failed(error, stack, locals())
 
 
 def stack_out(tensors, dim=0, *, out):
@@ -1431,11 +1387,9 @@ def stack_out(tensors, dim=0, *, out):
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         out_array = out._mt_array
         refuse_grad("stack", *tensors, out)
-        adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, stack_out, tensors, dim, out=out)
+        return failed(error, stack_out, locals())
 
 
 def hstack(tensors, *, out=None):
@@ -1449,7 +1403,7 @@ def hstack(tensors, *, out=None):
             raise NotATensor
         return composite_indexing.hstack(tensors)
     except CALL_ERRORS as error:
-        return failed(error, hstack, tensors, out=out)
+        return failed(error, hstack, locals())
 
 
 def hstack_out(tensors, *, out):
@@ -1464,7 +1418,7 @@ def hstack_out(tensors, *, out):
         refuse_grad("hstack", *tensors, out)
         return composite_indexing.hstack_out(tensors, out=out)
     except CALL_ERRORS as error:
-        return failed(error, hstack_out, tensors, out=out)
+        return failed(error, hstack_out, locals())
 
 
 def vstack(tensors, *, out=None):
@@ -1478,7 +1432,7 @@ def vstack(tensors, *, out=None):
             raise NotATensor
         return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
-        return failed(error, vstack, tensors, out=out)
+        return failed(error, vstack, locals())
 
 
 def vstack_out(tensors, *, out):
@@ -1493,7 +1447,7 @@ def vstack_out(tensors, *, out):
         refuse_grad("vstack", *tensors, out)
         return composite_indexing.vstack_out(tensors, out=out)
     except CALL_ERRORS as error:
-        return failed(error, vstack_out, tensors, out=out)
+        return failed(error, vstack_out, locals())
 
 
 def block_diag(tensors):
@@ -1515,7 +1469,7 @@ def block_diag(tensors):
             return recorded(node, composite_indexing.block_diag, tensors)
         return composite_indexing.block_diag(tensors)
     except CALL_ERRORS as error:
-        return failed(error, block_diag, tensors)
+        return failed(error, block_diag, locals())
 
 
 def repeat(input, repeats, *more_repeats):
@@ -1538,7 +1492,7 @@ def repeat(input, repeats, *more_repeats):
                 node.self_shape = input_array.shape
         return wrap(_repeat_kernels[type(input_array)](input_array, repeats), node)
     except CALL_ERRORS as error:
-        return failed(error, repeat, input, repeats, *more_repeats)
+        return failed(error, repeat, locals())
 
 
 def flip(input, dims, *more_dims):
@@ -1560,7 +1514,7 @@ def flip(input, dims, *more_dims):
                 node.dims = dims
         return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
     except CALL_ERRORS as error:
-        return failed(error, flip, input, dims, *more_dims)
+        return failed(error, flip, locals())
 
 
 def roll(input, shifts, dims=()):
@@ -1589,7 +1543,7 @@ def roll(input, shifts, dims=()):
                 node.dims = dims
         return wrap(_roll_kernels[type(input_array)](input_array, shifts, dims), node)
     except CALL_ERRORS as error:
-        return failed(error, roll, input, shifts, dims)
+        return failed(error, roll, locals())
 
 
 def tril(input, diagonal=0, *, out=None):
@@ -1611,7 +1565,7 @@ def tril(input, diagonal=0, *, out=None):
                 node.diagonal = diagonal
         return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
     except CALL_ERRORS as error:
-        return failed(error, tril, input, diagonal, out=out)
+        return failed(error, tril, locals())
 
 
 def tril_(input, diagonal=0):
@@ -1636,7 +1590,7 @@ def tril_(input, diagonal=0):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, tril_, input, diagonal)
+        return failed(error, tril_, locals())
 
 
 def tril_out(input, diagonal=0, *, out):
@@ -1650,11 +1604,9 @@ def tril_out(input, diagonal=0, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("tril", input, out)
-        adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, tril_out, input, diagonal, out=out)
+        return failed(error, tril_out, locals())
 
 
 def triu(input, diagonal=0, *, out=None):
@@ -1676,7 +1628,7 @@ def triu(input, diagonal=0, *, out=None):
                 node.diagonal = diagonal
         return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
     except CALL_ERRORS as error:
-        return failed(error, triu, input, diagonal, out=out)
+        return failed(error, triu, locals())
 
 
 def triu_(input, diagonal=0):
@@ -1701,7 +1653,7 @@ def triu_(input, diagonal=0):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, triu_, input, diagonal)
+        return failed(error, triu_, locals())
 
 
 def triu_out(input, diagonal=0, *, out):
@@ -1715,11 +1667,9 @@ def triu_out(input, diagonal=0, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("triu", input, out)
-        adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, triu_out, input, diagonal, out=out)
+        return failed(error, triu_out, locals())
 
 
 def diag(input, diagonal=0, *, out=None):
@@ -1735,7 +1685,7 @@ def diag(input, diagonal=0, *, out=None):
             diagonal = int_of(diagonal, "diag", "diagonal", 2)
         return composite_indexing.diag(input, diagonal)
     except CALL_ERRORS as error:
-        return failed(error, diag, input, diagonal, out=out)
+        return failed(error, diag, locals())
 
 
 def diag_out(input, diagonal=0, *, out):
@@ -1751,7 +1701,7 @@ def diag_out(input, diagonal=0, *, out):
             refuse_grad("diag", input, out)
         return composite_indexing.diag_out(input, diagonal, out=out)
     except CALL_ERRORS as error:
-        return failed(error, diag_out, input, diagonal, out=out)
+        return failed(error, diag_out, locals())
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
@@ -1777,7 +1727,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
                 node.dim2 = dim2
         return wrap(_diag_embed_kernels[type(input_array)](input_array, offset, dim1, dim2), node)
     except CALL_ERRORS as error:
-        return failed(error, diag_embed, input, offset, dim1, dim2)
+        return failed(error, diag_embed, locals())
 
 
 def select_backward(grad_output, input_sizes, dim, index):
@@ -1802,7 +1752,7 @@ def select_backward(grad_output, input_sizes, dim, index):
                 node.index = index
         return wrap(_select_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, index), node)
     except CALL_ERRORS as error:
-        return failed(error, select_backward, grad_output, input_sizes, dim, index)
+        return failed(error, select_backward, locals())
 
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
@@ -1836,7 +1786,7 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, slice_backward, grad_output, input_sizes, dim, start, end, step)
+        return failed(error, slice_backward, locals())
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
@@ -1867,7 +1817,7 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
+        return failed(error, diagonal_backward, locals())
 
 
 def unfold_backward(grad_in, input_sizes, dim, size, step):
@@ -1895,7 +1845,7 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
                 node.step = step
         return wrap(_unfold_backward_kernels[type(grad_in_array)](grad_in_array, input_sizes, dim, size, step), node)
     except CALL_ERRORS as error:
-        return failed(error, unfold_backward, grad_in, input_sizes, dim, size, step)
+        return failed(error, unfold_backward, locals())
 
 
 def index_select_backward(grad, self_sizes, dim, index):
@@ -1911,7 +1861,7 @@ def index_select_backward(grad, self_sizes, dim, index):
             dim = int_of(dim, "index_select_backward", "dim", 3)
         return composite_indexing.index_select_backward(grad, self_sizes, dim, index)
     except CALL_ERRORS as error:
-        return failed(error, index_select_backward, grad, self_sizes, dim, index)
+        return failed(error, index_select_backward, locals())
 
 
 def gather_backward(grad, input, dim, index, sparse_grad):
@@ -1927,7 +1877,7 @@ def gather_backward(grad, input, dim, index, sparse_grad):
             sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
         return composite_indexing.gather_backward(grad, input, dim, index, sparse_grad)
     except CALL_ERRORS as error:
-        return failed(error, gather_backward, grad, input, dim, index, sparse_grad)
+        return failed(error, gather_backward, locals())
 
 
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *, keepdims=None):
@@ -1949,7 +1899,7 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
             keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
         return composite_indexing.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
     except CALL_ERRORS as error:
-        return failed(error, value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
+        return failed(error, value_selecting_reduction_backward, locals())
 
 
 def one_hot(input, num_classes=-1):
@@ -1963,7 +1913,7 @@ def one_hot(input, num_classes=-1):
             num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
         return composite_indexing.one_hot(input, num_classes)
     except CALL_ERRORS as error:
-        return failed(error, one_hot, input, num_classes)
+        return failed(error, one_hot, locals())
 
 
 def dstack(tensors, *, out=None):
@@ -1977,7 +1927,7 @@ def dstack(tensors, *, out=None):
             raise NotATensor
         return composite_indexing.dstack(tensors)
     except CALL_ERRORS as error:
-        return failed(error, dstack, tensors, out=out)
+        return failed(error, dstack, locals())
 
 
 def dstack_out(tensors, *, out):
@@ -1992,7 +1942,7 @@ def dstack_out(tensors, *, out):
         refuse_grad("dstack", *tensors, out)
         return composite_indexing.dstack_out(tensors, out=out)
     except CALL_ERRORS as error:
-        return failed(error, dstack_out, tensors, out=out)
+        return failed(error, dstack_out, locals())
 
 
 def column_stack(tensors, *, out=None):
@@ -2006,7 +1956,7 @@ def column_stack(tensors, *, out=None):
             raise NotATensor
         return composite_indexing.column_stack(tensors)
     except CALL_ERRORS as error:
-        return failed(error, column_stack, tensors, out=out)
+        return failed(error, column_stack, locals())
 
 
 def column_stack_out(tensors, *, out):
@@ -2021,7 +1971,7 @@ def column_stack_out(tensors, *, out):
         refuse_grad("column_stack", *tensors, out)
         return composite_indexing.column_stack_out(tensors, out=out)
     except CALL_ERRORS as error:
-        return failed(error, column_stack_out, tensors, out=out)
+        return failed(error, column_stack_out, locals())
 
 
 def row_stack(tensors, *, out=None):
@@ -2035,7 +1985,7 @@ def row_stack(tensors, *, out=None):
             raise NotATensor
         return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
-        return failed(error, row_stack, tensors, out=out)
+        return failed(error, row_stack, locals())
 
 
 def row_stack_out(tensors, *, out):
@@ -2050,7 +2000,7 @@ def row_stack_out(tensors, *, out):
         refuse_grad("row_stack", *tensors, out)
         return composite_indexing.vstack_out(tensors, out=out)
     except CALL_ERRORS as error:
-        return failed(error, row_stack_out, tensors, out=out)
+        return failed(error, row_stack_out, locals())
 
 
 def concat(tensors, dim=0, *, out=None, axis=None):
@@ -2068,7 +2018,7 @@ def concat(tensors, dim=0, *, out=None, axis=None):
             dim = int_of(dim, "concat", "dim", 2)
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
-        return failed(error, concat, tensors, dim, out=out)
+        return failed(error, concat, locals())
 
 
 def concat_out(tensors, dim=0, *, out):
@@ -2085,7 +2035,7 @@ def concat_out(tensors, dim=0, *, out):
         refuse_grad("concat", *tensors, out)
         return ops.cat(tensors, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, concat_out, tensors, dim, out=out)
+        return failed(error, concat_out, locals())
 
 
 def concatenate(tensors, dim=0, *, out=None, axis=None):
@@ -2103,7 +2053,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
             dim = int_of(dim, "concatenate", "dim", 2)
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
-        return failed(error, concatenate, tensors, dim, out=out)
+        return failed(error, concatenate, locals())
 
 
 def concatenate_out(tensors, dim=0, *, out):
@@ -2120,7 +2070,7 @@ def concatenate_out(tensors, dim=0, *, out):
         refuse_grad("concatenate", *tensors, out)
         return ops.cat(tensors, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, concatenate_out, tensors, dim, out=out)
+        return failed(error, concatenate_out, locals())
 
 
 def tile(input, dims, *more_dims):
@@ -2136,7 +2086,7 @@ def tile(input, dims, *more_dims):
             dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "tile", "dims", 2)
         return input.repeat((1,) * builtins.max(input._mt_array.ndim - len(dims), 0) + tuple(dims))
     except CALL_ERRORS as error:
-        return failed(error, tile, input, dims, *more_dims)
+        return failed(error, tile, locals())
 
 
 def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None):
@@ -2152,7 +2102,7 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
             output_size = index_of(output_size, "repeat_interleave", "output_size")
         return composite_indexing.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
-        return failed(error, repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+        return failed(error, repeat_interleave_self_Tensor, locals())
 
 
 def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
@@ -2170,7 +2120,7 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
         return composite_indexing.repeat_interleave_int(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
-        return failed(error, repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
+        return failed(error, repeat_interleave_self_int, locals())
 
 
 def repeat_interleave_Tensor(repeats, *, output_size=None):
@@ -2183,7 +2133,7 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
         repeats_array = repeats._mt_array
         return wrap(_repeat_interleave_Tensor_kernels[type(repeats_array)](repeats_array, output_size))
     except CALL_ERRORS as error:
-        return failed(error, repeat_interleave_Tensor, repeats, output_size=output_size)
+        return failed(error, repeat_interleave_Tensor, locals())
 
 
 def repeat_interleave(*args, **kwargs):
@@ -2253,7 +2203,7 @@ def rot90(input, k=1, dims=(0, 1)):
             return recorded(node, composite_indexing.rot90, input, k, dims)
         return composite_indexing.rot90(input, k, dims)
     except CALL_ERRORS as error:
-        return failed(error, rot90, input, k, dims)
+        return failed(error, rot90, locals())
 
 
 def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
@@ -2271,7 +2221,7 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
             dim = int_of(dim, "take_along_dim", "dim", 3)
         return composite_indexing.take_along_dim(input, indices, dim)
     except CALL_ERRORS as error:
-        return failed(error, take_along_dim, input, indices, dim, out=out)
+        return failed(error, take_along_dim, locals())
 
 
 def take_along_dim_out(input, indices, dim=None, *, out):
@@ -2287,7 +2237,7 @@ def take_along_dim_out(input, indices, dim=None, *, out):
             refuse_grad("take_along_dim", input, indices, out)
         return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, take_along_dim_out, input, indices, dim, out=out)
+        return failed(error, take_along_dim_out, locals())
 
 
 def argwhere(input):
@@ -2310,7 +2260,7 @@ def diagflat(input, offset=0):
             offset = int_of(offset, "diagflat", "offset", 2)
         return ops.diag(input.contiguous().view((-1,)), offset)
     except CALL_ERRORS as error:
-        return failed(error, diagflat, input, offset)
+        return failed(error, diagflat, locals())
 
 
 def fill_diagonal_(input, fill_value, wrap=False):
@@ -2326,7 +2276,7 @@ def fill_diagonal_(input, fill_value, wrap=False):
             wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
         return composite_indexing.fill_diagonal_(input, fill_value, wrap)
     except CALL_ERRORS as error:
-        return failed(error, fill_diagonal_, input, fill_value, wrap)
+        return failed(error, fill_diagonal_, locals())
 
 
 def combinations(input, r=2, with_replacement=False):
@@ -2342,7 +2292,7 @@ def combinations(input, r=2, with_replacement=False):
             with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
         return composite_indexing.combinations(input, r, with_replacement)
     except CALL_ERRORS as error:
-        return failed(error, combinations, input, r, with_replacement)
+        return failed(error, combinations, locals())
 
 
 def index_fill_int_Scalar(input, dim, index, value):
@@ -2379,7 +2329,7 @@ def index_fill_int_Scalar(input, dim, index, value):
             )
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
-        return failed(error, index_fill_int_Scalar, input, dim, index, value)
+        return failed(error, index_fill_int_Scalar, locals())
 
 
 def index_fill__int_Scalar(input, dim, index, value):
@@ -2395,7 +2345,7 @@ def index_fill__int_Scalar(input, dim, index, value):
             value = scalar_of(value, "index_fill_", "value", 4)
         return composite_indexing.index_fill_(input, dim, index, value)
     except CALL_ERRORS as error:
-        return failed(error, index_fill__int_Scalar, input, dim, index, value)
+        return failed(error, index_fill__int_Scalar, locals())
 
 
 def index_fill_int_Tensor(input, dim, index, value):
@@ -2409,7 +2359,7 @@ def index_fill_int_Tensor(input, dim, index, value):
             dim = int_of(dim, "index_fill", "dim", 2)
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
-        return failed(error, index_fill_int_Tensor, input, dim, index, value)
+        return failed(error, index_fill_int_Tensor, locals())
 
 
 def index_fill(input, dim, index, value):
@@ -2435,7 +2385,7 @@ def index_fill__int_Tensor(input, dim, index, value):
             dim = int_of(dim, "index_fill_", "dim", 2)
         return composite_indexing.index_fill_tensor_(input, dim, index, value)
     except CALL_ERRORS as error:
-        return failed(error, index_fill__int_Tensor, input, dim, index, value)
+        return failed(error, index_fill__int_Tensor, locals())
 
 
 def index_fill_(input, dim, index, value):
@@ -2465,7 +2415,7 @@ def index_copy(input, dim, index, source, *, out=None):
             dim = int_of(dim, "index_copy", "dim", 2)
         node = None
         if (
-            (input._mt_edge is not None or source._mt_edge is not None)
+            not (input._mt_edge is source._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, index, source))
         ):
@@ -2490,7 +2440,7 @@ def index_copy(input, dim, index, source, *, out=None):
             )
         return input.clone(memory_format=contiguous_format).index_copy_(dim, index, source)
     except CALL_ERRORS as error:
-        return failed(error, index_copy, input, dim, index, source, out=out)
+        return failed(error, index_copy, locals())
 
 
 def index_copy_(input, dim, index, source):
@@ -2504,7 +2454,7 @@ def index_copy_(input, dim, index, source):
             dim = int_of(dim, "index_copy_", "dim", 2)
         return composite_indexing.index_copy_(input, dim, index, source)
     except CALL_ERRORS as error:
-        return failed(error, index_copy_, input, dim, index, source)
+        return failed(error, index_copy_, locals())
 
 
 def index_copy_out(input, dim, index, source, *, out):
@@ -2525,7 +2475,7 @@ def index_copy_out(input, dim, index, source, *, out):
             refuse_grad("index_copy", input, source, out)
         return composite_indexing.index_copy_out(input, dim, index, source, out=out)
     except CALL_ERRORS as error:
-        return failed(error, index_copy_out, input, dim, index, source, out=out)
+        return failed(error, index_copy_out, locals())
 
 
 def take(input, index, *, out=None):

@@ -106,7 +106,7 @@ def mm(input, mat2, *, out=None):
         input_array = input._mt_array
         mat2_array = mat2._mt_array
         node = None
-        if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is mat2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             mat2_edge = mat2._mt_edge or edge_of(mat2)
             if input_edge is not None or mat2_edge is not None:
@@ -118,7 +118,7 @@ def mm(input, mat2, *, out=None):
                 node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
         return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
     except CALL_ERRORS as error:
-        return failed(error, mm, input, mat2, out=out)
+        return failed(error, mm, locals())
 
 
 def mm_out(input, mat2, *, out):
@@ -131,11 +131,9 @@ def mm_out(input, mat2, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mm", input, mat2, out)
-        adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, mm_out, input, mat2, out=out)
+        return failed(error, mm_out, locals())
 
 
 def bmm(input, mat2, *, out=None):
@@ -148,7 +146,7 @@ def bmm(input, mat2, *, out=None):
         input_array = input._mt_array
         mat2_array = mat2._mt_array
         node = None
-        if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is mat2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             mat2_edge = mat2._mt_edge or edge_of(mat2)
             if input_edge is not None or mat2_edge is not None:
@@ -158,7 +156,7 @@ def bmm(input, mat2, *, out=None):
                 node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
         return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
     except CALL_ERRORS as error:
-        return failed(error, bmm, input, mat2, out=out)
+        return failed(error, bmm, locals())
 
 
 def bmm_out(input, mat2, *, out):
@@ -171,11 +169,9 @@ def bmm_out(input, mat2, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("bmm", input, mat2, out)
-        adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, bmm_out, input, mat2, out=out)
+        return failed(error, bmm_out, locals())
 
 
 def mv(input, vec, *, out=None):
@@ -188,7 +184,7 @@ def mv(input, vec, *, out=None):
         input_array = input._mt_array
         vec_array = vec._mt_array
         node = None
-        if (input._mt_edge is not None or vec._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is vec._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             vec_edge = vec._mt_edge or edge_of(vec)
             if input_edge is not None or vec_edge is not None:
@@ -198,7 +194,7 @@ def mv(input, vec, *, out=None):
                 node.kept = (save(input) if vec_edge else None, save(vec) if input_edge else None)
         return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
     except CALL_ERRORS as error:
-        return failed(error, mv, input, vec, out=out)
+        return failed(error, mv, locals())
 
 
 def mv_out(input, vec, *, out):
@@ -211,11 +207,9 @@ def mv_out(input, vec, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mv", input, vec, out)
-        adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, mv_out, input, vec, out=out)
+        return failed(error, mv_out, locals())
 
 
 def dot(input, tensor, *, out=None):
@@ -228,9 +222,7 @@ def dot(input, tensor, *, out=None):
         input_array = input._mt_array
         tensor_array = tensor._mt_array
         node = None
-        if (input._mt_edge is not None or tensor._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is tensor._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             tensor_edge = tensor._mt_edge or edge_of(tensor)
             if input_edge is not None or tensor_edge is not None:
@@ -240,7 +232,7 @@ def dot(input, tensor, *, out=None):
                 node.kept = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
         return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
     except CALL_ERRORS as error:
-        return failed(error, dot, input, tensor, out=out)
+        return failed(error, dot, locals())
 
 
 def dot_out(input, tensor, *, out):
@@ -253,11 +245,9 @@ def dot_out(input, tensor, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("dot", input, tensor, out)
-        adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, dot_out, input, tensor, out=out)
+        return failed(error, dot_out, locals())
 
 
 def matmul(input, other, *, out=None):
@@ -310,7 +300,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         node = None
-        if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
+        if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -327,7 +317,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
                 node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
         return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+        return failed(error, addmm, locals())
 
 
 def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
@@ -345,7 +335,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         node = None
-        if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
+        if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -367,7 +357,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
+        return failed(error, addmm_, locals())
 
 
 def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -390,13 +380,11 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("addmm", input, mat1, mat2, out)
-        adopt_result(
+        return adopt_result(
             out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+        return failed(error, addmm_out, locals())
 
 
 def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
@@ -416,7 +404,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         node = None
-        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+        if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -431,7 +419,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
                 node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+        return failed(error, baddbmm, locals())
 
 
 def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -449,7 +437,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         node = None
-        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+        if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -469,7 +457,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
+        return failed(error, baddbmm_, locals())
 
 
 def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
@@ -492,14 +480,12 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("baddbmm", input, batch1, batch2, out)
-        adopt_result(
+        return adopt_result(
             out,
             _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+        return failed(error, baddbmm_out, locals())
 
 
 def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
@@ -519,7 +505,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
         mat_array = mat._mt_array
         vec_array = vec._mt_array
         node = None
-        if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
+        if not (input._mt_edge is mat._mt_edge is vec._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -534,7 +520,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
                 node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
         return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
+        return failed(error, addmv, locals())
 
 
 def addmv_(input, mat, vec, *more, beta=1, alpha=1):
@@ -552,7 +538,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         mat_array = mat._mt_array
         vec_array = vec._mt_array
         node = None
-        if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
+        if not (input._mt_edge is mat._mt_edge is vec._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -572,7 +558,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, addmv_, input, mat, vec, beta=beta, alpha=alpha)
+        return failed(error, addmv_, locals())
 
 
 def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
@@ -595,13 +581,11 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("addmv", input, mat, vec, out)
-        adopt_result(
+        return adopt_result(
             out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
+        return failed(error, addmv_out, locals())
 
 
 def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
@@ -621,7 +605,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         node = None
-        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+        if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -636,7 +620,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
                 node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        return failed(error, addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+        return failed(error, addbmm, locals())
 
 
 def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -654,7 +638,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         node = None
-        if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
+        if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -674,7 +658,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
+        return failed(error, addbmm_, locals())
 
 
 def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
@@ -697,13 +681,11 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("addbmm", input, batch1, batch2, out)
-        adopt_result(
+        return adopt_result(
             out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+        return failed(error, addbmm_out, locals())
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
@@ -721,7 +703,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             alpha = scalar_of(alpha, "addr", "alpha")
         node = None
         if (
-            (input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None)
+            not (input._mt_edge is vec1._mt_edge is vec2._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, vec1, vec2))
         ):
@@ -739,7 +721,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
         return composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        return failed(error, addr, locals())
 
 
 def addr_(input, vec1, vec2, *, beta=1, alpha=1):
@@ -755,7 +737,7 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
             alpha = scalar_of(alpha, "addr_", "alpha")
         return composite_linalg.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+        return failed(error, addr_, locals())
 
 
 def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
@@ -783,7 +765,7 @@ def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
             refuse_grad("addr", input, vec1, vec2, out)
         return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
     except CALL_ERRORS as error:
-        return failed(error, addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+        return failed(error, addr_out, locals())
 
 
 def vdot(input, other, *, out=None):
@@ -796,7 +778,7 @@ def vdot(input, other, *, out=None):
         return raise_bad_argument(vdot, input, other, out=out)
     node = None
     if (
-        (input._mt_edge is not None or other._mt_edge is not None)
+        not (input._mt_edge is other._mt_edge is None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.active_modes and looks_inside(input, other))
     ):
@@ -886,7 +868,7 @@ def einsum(equation, tensors, *, path=None):
             path = ints_of(path, "einsum", "path")
         return composite_einsum.einsum(equation, tensors, path=path)
     except CALL_ERRORS as error:
-        return failed(error, einsum, equation, tensors, path=path)
+        return failed(error, einsum, locals())
 
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):
@@ -904,7 +886,7 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
             dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
         return composite_linalg.tensordot(input, other, dims_self, dims_other)
     except CALL_ERRORS as error:
-        return failed(error, tensordot, input, other, dims_self, dims_other, out=out)
+        return failed(error, tensordot, locals())
 
 
 def tensordot_out(input, other, dims_self, dims_other, *, out):
@@ -922,7 +904,7 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
             refuse_grad("tensordot", input, other, out)
         return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, tensordot_out, input, other, dims_self, dims_other, out=out)
+        return failed(error, tensordot_out, locals())
 
 
 def ger(input, vec2, *, out=None):
@@ -1004,7 +986,7 @@ def matrix_power(input, n, *, out=None):
             n = int_of(n, "matrix_power", "n", 2)
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
-        return failed(error, matrix_power, input, n, out=out)
+        return failed(error, matrix_power, locals())
 
 
 def matrix_power_out(input, n, *, out):
@@ -1020,7 +1002,7 @@ def matrix_power_out(input, n, *, out):
             refuse_grad("matrix_power", input, out)
         return composite_linalg.matrix_power_out(input, n, out=out)
     except CALL_ERRORS as error:
-        return failed(error, matrix_power_out, input, n, out=out)
+        return failed(error, matrix_power_out, locals())
 
 
 def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
@@ -1038,7 +1020,7 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
             dim = int_of(dim, "linalg_vecdot", "dim")
         return composite_linalg.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, linalg_vecdot, x, y, dim=dim, out=out)
+        return failed(error, linalg_vecdot, locals())
 
 
 def linalg_vecdot_out(x, y, *, dim=-1, out):
@@ -1054,7 +1036,7 @@ def linalg_vecdot_out(x, y, *, dim=-1, out):
             refuse_grad("linalg_vecdot", x, y, out)
         return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_vecdot_out, x, y, dim=dim, out=out)
+        return failed(error, linalg_vecdot_out, locals())
 
 
 def trace(input):
@@ -1102,7 +1084,7 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
             node.kept = (save_output(node, inverse),)
         return return_types.linalg_inv_ex((inverse, info))
     except CALL_ERRORS as error:
-        return failed(error, linalg_inv_ex, A, check_errors=check_errors, out=out)
+        return failed(error, linalg_inv_ex, locals())
 
 
 def linalg_inv_ex_out(A, *, check_errors=False, out):
@@ -1120,10 +1102,9 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
         arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.linalg_inv_ex_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_inv_ex_out, A, check_errors=check_errors, out=out)
+        return failed(error, linalg_inv_ex_out, locals())
 
 
 def linalg_inv(A, *, out=None):
@@ -1193,7 +1174,7 @@ def _linalg_det(A, *, out=None):
             node.kept += (save_output(node, result),)
         return return_types._linalg_det((result, LU, pivots))
     except CALL_ERRORS as error:
-        return failed(error, _linalg_det, A, out=out)
+        return failed(error, _linalg_det, locals())
 
 
 def _linalg_det_out(A, *, out):
@@ -1209,10 +1190,9 @@ def _linalg_det_out(A, *, out):
         arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types._linalg_det_out(out)
     except CALL_ERRORS as error:
-        return failed(error, _linalg_det_out, A, out=out)
+        return failed(error, _linalg_det_out, locals())
 
 
 def linalg_det(A, *, out=None):
@@ -1270,7 +1250,7 @@ def _linalg_slogdet(A, *, out=None):
             node.kept += (save_output(node, sign),)
         return return_types._linalg_slogdet((sign, logabsdet, LU, pivots))
     except CALL_ERRORS as error:
-        return failed(error, _linalg_slogdet, A, out=out)
+        return failed(error, _linalg_slogdet, locals())
 
 
 def _linalg_slogdet_out(A, *, out):
@@ -1286,10 +1266,9 @@ def _linalg_slogdet_out(A, *, out):
         arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types._linalg_slogdet_out(out)
     except CALL_ERRORS as error:
-        return failed(error, _linalg_slogdet_out, A, out=out)
+        return failed(error, _linalg_slogdet_out, locals())
 
 
 def linalg_slogdet(A, *, out=None):
@@ -1361,7 +1340,7 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         A_array = A._mt_array
         B_array = B._mt_array
         node = None
-        if (A._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (A._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             A_edge = A._mt_edge or edge_of(A)
             B_edge = B._mt_edge or edge_of(B)
             if A_edge is not None or B_edge is not None:
@@ -1382,7 +1361,7 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             node.kept += (save_output(node, result),)
         return return_types._linalg_solve_ex((result, LU, pivots, info))
     except CALL_ERRORS as error:
-        return failed(error, _linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+        return failed(error, _linalg_solve_ex, locals())
 
 
 def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
@@ -1403,10 +1382,9 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
         arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types._linalg_solve_ex_out(out)
     except CALL_ERRORS as error:
-        return failed(error, _linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+        return failed(error, _linalg_solve_ex_out, locals())
 
 
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
@@ -1426,7 +1404,7 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             composite_decompositions.linalg_solve_ex(A, B, left=left, check_errors=check_errors)
         )
     except CALL_ERRORS as error:
-        return failed(error, linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+        return failed(error, linalg_solve_ex, locals())
 
 
 def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
@@ -1447,7 +1425,7 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
             composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
         )
     except CALL_ERRORS as error:
-        return failed(error, linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+        return failed(error, linalg_solve_ex_out, locals())
 
 
 def linalg_solve(A, B, *, left=True, out=None):
@@ -1463,7 +1441,7 @@ def linalg_solve(A, B, *, left=True, out=None):
             left = bool_of(left, "linalg_solve", "left")
         return composite_decompositions.linalg_solve(A, B, left=left)
     except CALL_ERRORS as error:
-        return failed(error, linalg_solve, A, B, left=left, out=out)
+        return failed(error, linalg_solve, locals())
 
 
 def linalg_solve_out(A, B, *, left=True, out):
@@ -1479,7 +1457,7 @@ def linalg_solve_out(A, B, *, left=True, out):
             refuse_grad("linalg_solve", A, B, out)
         return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_solve_out, A, B, left=left, out=out)
+        return failed(error, linalg_solve_out, locals())
 
 
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
@@ -1508,7 +1486,7 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
             node.kept = (save_output(node, LU), save(pivots))
         return return_types.linalg_lu_factor_ex((LU, pivots, info))
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
+        return failed(error, linalg_lu_factor_ex, locals())
 
 
 def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
@@ -1528,10 +1506,9 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
         arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.linalg_lu_factor_ex_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
+        return failed(error, linalg_lu_factor_ex_out, locals())
 
 
 def _lu_with_info(input, pivot=True, check_errors=True):
@@ -1547,7 +1524,7 @@ def _lu_with_info(input, pivot=True, check_errors=True):
             check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
         return return_types._lu_with_info(composite_decompositions.lu_with_info(input, pivot, check_errors))
     except CALL_ERRORS as error:
-        return failed(error, _lu_with_info, input, pivot, check_errors)
+        return failed(error, _lu_with_info, locals())
 
 
 def linalg_lu_factor(A, *, pivot=True, out=None):
@@ -1563,7 +1540,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
             pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
         return return_types.linalg_lu_factor(composite_decompositions.linalg_lu_factor(A, pivot=pivot))
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_factor, A, pivot=pivot, out=out)
+        return failed(error, linalg_lu_factor, locals())
 
 
 def linalg_lu_factor_out(A, *, pivot=True, out):
@@ -1582,7 +1559,7 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
             composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
         )
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_factor_out, A, pivot=pivot, out=out)
+        return failed(error, linalg_lu_factor_out, locals())
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
@@ -1613,7 +1590,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         U = wrap_output(U_array, node, 1)
         return return_types.lu_unpack((P, L, U))
     except CALL_ERRORS as error:
-        return failed(error, lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+        return failed(error, lu_unpack, locals())
 
 
 def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out):
@@ -1636,10 +1613,9 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.lu_unpack_out(out)
     except CALL_ERRORS as error:
-        return failed(error, lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+        return failed(error, lu_unpack_out, locals())
 
 
 def linalg_lu(A, *, pivot=True, out=None):
@@ -1666,7 +1642,7 @@ def linalg_lu(A, *, pivot=True, out=None):
             node.kept = (save_output(node, L), save(P), save_output(node, U))
         return return_types.linalg_lu((P, L, U))
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu, A, pivot=pivot, out=out)
+        return failed(error, linalg_lu, locals())
 
 
 def linalg_lu_out(A, *, pivot=True, out):
@@ -1684,10 +1660,9 @@ def linalg_lu_out(A, *, pivot=True, out):
         arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.linalg_lu_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_out, A, pivot=pivot, out=out)
+        return failed(error, linalg_lu_out, locals())
 
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
@@ -1705,7 +1680,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         pivots_array = pivots._mt_array
         B_array = B._mt_array
         node = None
-        if (LU._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (LU._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             LU_edge = LU._mt_edge or edge_of(LU)
             B_edge = B._mt_edge or edge_of(B)
             if LU_edge is not None or B_edge is not None:
@@ -1720,7 +1695,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+        return failed(error, linalg_lu_solve, locals())
 
 
 def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
@@ -1738,13 +1713,11 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
         out_array = out._mt_array
         if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("linalg_lu_solve", LU, B, out)
-        adopt_result(
+        return adopt_result(
             out, _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+        return failed(error, linalg_lu_solve_out, locals())
 
 
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
@@ -1795,7 +1768,7 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
         input_array = input._mt_array
         B_array = B._mt_array
         node = None
-        if (input._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             B_edge = B._mt_edge or edge_of(B)
             if input_edge is not None or B_edge is not None:
@@ -1813,9 +1786,7 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
-        )
+        return failed(error, linalg_solve_triangular, locals())
 
 
 def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=False, out):
@@ -1834,18 +1805,14 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
         out_array = out._mt_array
         if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("linalg_solve_triangular", input, B, out)
-        adopt_result(
+        return adopt_result(
             out,
             _linalg_solve_triangular_kernels[type(input_array)](
                 input_array, B_array, upper, left, unitriangular, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
-        )
+        return failed(error, linalg_solve_triangular_out, locals())
 
 
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
@@ -1865,7 +1832,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
         node = None
         if (
-            (input._mt_edge is not None or A._mt_edge is not None)
+            not (input._mt_edge is A._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, A))
         ):
@@ -1889,7 +1856,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             composite_decompositions.triangular_solve(input, A, upper, transpose, unitriangular)
         )
     except CALL_ERRORS as error:
-        return failed(error, triangular_solve, input, A, upper, transpose, unitriangular, out=out)
+        return failed(error, triangular_solve, locals())
 
 
 def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=False, *, out):
@@ -1912,7 +1879,7 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
             composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
         )
     except CALL_ERRORS as error:
-        return failed(error, triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+        return failed(error, triangular_solve_out, locals())
 
 
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
@@ -1941,7 +1908,7 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
             node.kept = (save_output(node, L),)
         return return_types.linalg_cholesky_ex((L, info))
     except CALL_ERRORS as error:
-        return failed(error, linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
+        return failed(error, linalg_cholesky_ex, locals())
 
 
 def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
@@ -1961,10 +1928,9 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
         arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.linalg_cholesky_ex_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
+        return failed(error, linalg_cholesky_ex_out, locals())
 
 
 def linalg_cholesky(input, *, upper=False, out=None):
@@ -1980,7 +1946,7 @@ def linalg_cholesky(input, *, upper=False, out=None):
             upper = bool_of(upper, "linalg_cholesky", "upper")
         return composite_decompositions.linalg_cholesky(input, upper=upper)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cholesky, input, upper=upper, out=out)
+        return failed(error, linalg_cholesky, locals())
 
 
 def linalg_cholesky_out(input, *, upper=False, out):
@@ -1996,7 +1962,7 @@ def linalg_cholesky_out(input, *, upper=False, out):
             refuse_grad("linalg_cholesky", input, out)
         return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cholesky_out, input, upper=upper, out=out)
+        return failed(error, linalg_cholesky_out, locals())
 
 
 def cholesky(input, upper=False, *, out=None):
@@ -2027,7 +1993,7 @@ def cholesky(input, upper=False, *, out=None):
             return result
         return composite_decompositions.cholesky(input, upper)
     except CALL_ERRORS as error:
-        return failed(error, cholesky, input, upper, out=out)
+        return failed(error, cholesky, locals())
 
 
 def cholesky_out(input, upper=False, *, out):
@@ -2043,7 +2009,7 @@ def cholesky_out(input, upper=False, *, out):
             refuse_grad("cholesky", input, out)
         return composite_decomposition_forms.cholesky_out(input, upper, out=out)
     except CALL_ERRORS as error:
-        return failed(error, cholesky_out, input, upper, out=out)
+        return failed(error, cholesky_out, locals())
 
 
 def cholesky_solve(input, input2, upper=False, *, out=None):
@@ -2059,7 +2025,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
             upper = bool_of(upper, "cholesky_solve", "upper", 3)
         node = None
         if (
-            (input._mt_edge is not None or input2._mt_edge is not None)
+            not (input._mt_edge is input2._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, input2))
         ):
@@ -2077,7 +2043,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
             return result
         return composite_decompositions.cholesky_solve(input, input2, upper)
     except CALL_ERRORS as error:
-        return failed(error, cholesky_solve, input, input2, upper, out=out)
+        return failed(error, cholesky_solve, locals())
 
 
 def cholesky_solve_out(input, input2, upper=False, *, out):
@@ -2093,7 +2059,7 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
             refuse_grad("cholesky_solve", input, input2, out)
         return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
     except CALL_ERRORS as error:
-        return failed(error, cholesky_solve_out, input, input2, upper, out=out)
+        return failed(error, cholesky_solve_out, locals())
 
 
 def cholesky_inverse(input, upper=False, *, out=None):
@@ -2125,7 +2091,7 @@ def cholesky_inverse(input, upper=False, *, out=None):
             return result
         return composite_decompositions.cholesky_inverse(input, upper)
     except CALL_ERRORS as error:
-        return failed(error, cholesky_inverse, input, upper, out=out)
+        return failed(error, cholesky_inverse, locals())
 
 
 def cholesky_inverse_out(input, upper=False, *, out):
@@ -2141,7 +2107,7 @@ def cholesky_inverse_out(input, upper=False, *, out):
             refuse_grad("cholesky_inverse", input, out)
         return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
     except CALL_ERRORS as error:
-        return failed(error, cholesky_inverse_out, input, upper, out=out)
+        return failed(error, cholesky_inverse_out, locals())
 
 
 def linalg_qr(A, mode="reduced", *, out=None):
@@ -2168,7 +2134,7 @@ def linalg_qr(A, mode="reduced", *, out=None):
             node.kept = (save_output(node, Q), save_output(node, R))
         return return_types.linalg_qr((Q, R))
     except CALL_ERRORS as error:
-        return failed(error, linalg_qr, A, mode, out=out)
+        return failed(error, linalg_qr, locals())
 
 
 def linalg_qr_out(A, mode="reduced", *, out):
@@ -2186,10 +2152,9 @@ def linalg_qr_out(A, mode="reduced", *, out):
         arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.linalg_qr_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_qr_out, A, mode, out=out)
+        return failed(error, linalg_qr_out, locals())
 
 
 def qr(input, some=True, *, out=None):
@@ -2205,7 +2170,7 @@ def qr(input, some=True, *, out=None):
             some = bool_of(some, "qr", "some", 2)
         return return_types.qr(composite_decompositions.qr(input, some))
     except CALL_ERRORS as error:
-        return failed(error, qr, input, some, out=out)
+        return failed(error, qr, locals())
 
 
 def qr_out(input, some=True, *, out):
@@ -2222,7 +2187,7 @@ def qr_out(input, some=True, *, out):
         refuse_grad("qr", input, *out)
         return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
     except CALL_ERRORS as error:
-        return failed(error, qr_out, input, some, out=out)
+        return failed(error, qr_out, locals())
 
 
 def geqrf(input, *, out=None):
@@ -2246,7 +2211,7 @@ def geqrf(input, *, out=None):
             refuse_complex("geqrf", input)
         return return_types.geqrf((a, tau))
     except CALL_ERRORS as error:
-        return failed(error, geqrf, input, out=out)
+        return failed(error, geqrf, locals())
 
 
 def geqrf_out(input, *, out):
@@ -2262,10 +2227,9 @@ def geqrf_out(input, *, out):
         arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.geqrf_out(out)
     except CALL_ERRORS as error:
-        return failed(error, geqrf_out, input, out=out)
+        return failed(error, geqrf_out, locals())
 
 
 def linalg_householder_product(input, tau, *, out=None):
@@ -2278,7 +2242,7 @@ def linalg_householder_product(input, tau, *, out=None):
         input_array = input._mt_array
         tau_array = tau._mt_array
         node = None
-        if (input._mt_edge is not None or tau._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is tau._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             tau_edge = tau._mt_edge or edge_of(tau)
             if input_edge is not None or tau_edge is not None:
@@ -2288,7 +2252,7 @@ def linalg_householder_product(input, tau, *, out=None):
                 node.kept = (save(input), save(tau))
         return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
     except CALL_ERRORS as error:
-        return failed(error, linalg_householder_product, input, tau, out=out)
+        return failed(error, linalg_householder_product, locals())
 
 
 def linalg_householder_product_out(input, tau, *, out):
@@ -2301,11 +2265,11 @@ def linalg_householder_product_out(input, tau, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("linalg_householder_product", input, tau, out)
-        adopt_result(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, linalg_householder_product_out, input, tau, out=out)
+        return failed(error, linalg_householder_product_out, locals())
 
 
 def orgqr(input, input2, *, out=None):
@@ -2345,7 +2309,7 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
         input2_array = input2._mt_array
         input3_array = input3._mt_array
         node = None
-        if (input._mt_edge is not None or input2._mt_edge is not None or input3._mt_edge is not None) and (
+        if not (input._mt_edge is input2._mt_edge is input3._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2360,7 +2324,7 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
                 node.kept = (save(input2), save(input3), save(input))
         return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
     except CALL_ERRORS as error:
-        return failed(error, ormqr, input, input2, input3, left, transpose, out=out)
+        return failed(error, ormqr, locals())
 
 
 def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
@@ -2383,14 +2347,12 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
             or out._mt_edge is not None
         ):
             refuse_grad("ormqr", input, input2, input3, out)
-        adopt_result(
+        return adopt_result(
             out,
             _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, ormqr_out, input, input2, input3, left, transpose, out=out)
+        return failed(error, ormqr_out, locals())
 
 
 def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
@@ -2420,7 +2382,7 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
         info = wrap(info_array)
         return return_types.linalg_ldl_factor_ex((LD, pivots, info))
     except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
+        return failed(error, linalg_ldl_factor_ex, locals())
 
 
 def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out):
@@ -2440,11 +2402,10 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
         arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         record_refusal("aten::linalg_ldl_factor_ex", out, input)
         return return_types.linalg_ldl_factor_ex_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
+        return failed(error, linalg_ldl_factor_ex_out, locals())
 
 
 def linalg_ldl_factor(input, *, hermitian=False, out=None):
@@ -2460,7 +2421,7 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
             hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
         return return_types.linalg_ldl_factor(composite_decompositions.linalg_ldl_factor(input, hermitian=hermitian))
     except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_factor, input, hermitian=hermitian, out=out)
+        return failed(error, linalg_ldl_factor, locals())
 
 
 def linalg_ldl_factor_out(input, *, hermitian=False, out):
@@ -2479,7 +2440,7 @@ def linalg_ldl_factor_out(input, *, hermitian=False, out):
             composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
         )
     except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+        return failed(error, linalg_ldl_factor_out, locals())
 
 
 def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
@@ -2495,7 +2456,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
         pivots_array = pivots._mt_array
         B_array = B._mt_array
         node = None
-        if (LD._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (LD._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             LD_edge = LD._mt_edge or edge_of(LD)
             B_edge = B._mt_edge or edge_of(B)
             if LD_edge is not None or B_edge is not None:
@@ -2505,7 +2466,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
                 node.op = "aten::linalg_ldl_solve"
         return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
     except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
+        return failed(error, linalg_ldl_solve, locals())
 
 
 def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
@@ -2523,11 +2484,10 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
         adopt_result(
             out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
         )
-        mark_written(out)
         record_refusal("aten::linalg_ldl_solve", (out,), LD, B)
         return out
     except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
+        return failed(error, linalg_ldl_solve_out, locals())
 
 
 def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=None):
@@ -2558,7 +2518,7 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
             node.kept = (save_output(node, S), save_output(node, U), save_output(node, Vh))
         return return_types._linalg_svd((U, S, Vh))
     except CALL_ERRORS as error:
-        return failed(error, _linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
+        return failed(error, _linalg_svd, locals())
 
 
 def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out):
@@ -2580,10 +2540,9 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
         arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types._linalg_svd_out(out)
     except CALL_ERRORS as error:
-        return failed(error, _linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
+        return failed(error, _linalg_svd_out, locals())
 
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
@@ -2601,7 +2560,7 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
             driver = str_of(driver, "linalg_svd", "driver")
         return return_types.linalg_svd(ops._linalg_svd(A, full_matrices, True, driver=driver))
     except CALL_ERRORS as error:
-        return failed(error, linalg_svd, A, full_matrices, driver=driver, out=out)
+        return failed(error, linalg_svd, locals())
 
 
 def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
@@ -2622,7 +2581,7 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
             composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
         )
     except CALL_ERRORS as error:
-        return failed(error, linalg_svd_out, A, full_matrices, driver=driver, out=out)
+        return failed(error, linalg_svd_out, locals())
 
 
 def linalg_svdvals(A, *, driver=None, out=None):
@@ -2638,7 +2597,7 @@ def linalg_svdvals(A, *, driver=None, out=None):
             driver = str_of(driver, "linalg_svdvals", "driver")
         return ops._linalg_svd(A, False, True, driver=driver)[1]
     except CALL_ERRORS as error:
-        return failed(error, linalg_svdvals, A, driver=driver, out=out)
+        return failed(error, linalg_svdvals, locals())
 
 
 def linalg_svdvals_out(A, *, driver=None, out):
@@ -2654,7 +2613,7 @@ def linalg_svdvals_out(A, *, driver=None, out):
             refuse_grad("linalg_svdvals", A, out)
         return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_svdvals_out, A, driver=driver, out=out)
+        return failed(error, linalg_svdvals_out, locals())
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -2672,7 +2631,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
             compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
         return return_types.svd(composite_decompositions.svd(input, some, compute_uv))
     except CALL_ERRORS as error:
-        return failed(error, svd, input, some, compute_uv, out=out)
+        return failed(error, svd, locals())
 
 
 def svd_out(input, some=True, compute_uv=True, *, out):
@@ -2691,7 +2650,7 @@ def svd_out(input, some=True, compute_uv=True, *, out):
         refuse_grad("svd", input, *out)
         return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
     except CALL_ERRORS as error:
-        return failed(error, svd_out, input, some, compute_uv, out=out)
+        return failed(error, svd_out, locals())
 
 
 def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
@@ -2719,7 +2678,7 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
             node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
         return return_types._linalg_eigh((eigenvalues, eigenvectors))
     except CALL_ERRORS as error:
-        return failed(error, _linalg_eigh, A, UPLO, compute_v, out=out)
+        return failed(error, _linalg_eigh, locals())
 
 
 def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
@@ -2739,10 +2698,9 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
         arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types._linalg_eigh_out(out)
     except CALL_ERRORS as error:
-        return failed(error, _linalg_eigh_out, A, UPLO, compute_v, out=out)
+        return failed(error, _linalg_eigh_out, locals())
 
 
 def linalg_eigh(input, UPLO="L", *, out=None):
@@ -2758,7 +2716,7 @@ def linalg_eigh(input, UPLO="L", *, out=None):
             UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
         return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
     except CALL_ERRORS as error:
-        return failed(error, linalg_eigh, input, UPLO, out=out)
+        return failed(error, linalg_eigh, locals())
 
 
 def linalg_eigh_out(input, UPLO="L", *, out):
@@ -2775,7 +2733,7 @@ def linalg_eigh_out(input, UPLO="L", *, out):
         refuse_grad("linalg_eigh", input, *out)
         return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
     except CALL_ERRORS as error:
-        return failed(error, linalg_eigh_out, input, UPLO, out=out)
+        return failed(error, linalg_eigh_out, locals())
 
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
@@ -2791,7 +2749,7 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
             UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
         return ops._linalg_eigh(input, UPLO, True)[0]
     except CALL_ERRORS as error:
-        return failed(error, linalg_eigvalsh, input, UPLO, out=out)
+        return failed(error, linalg_eigvalsh, locals())
 
 
 def linalg_eigvalsh_out(input, UPLO="L", *, out):
@@ -2807,7 +2765,7 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
             refuse_grad("linalg_eigvalsh", input, out)
         return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_eigvalsh_out, input, UPLO, out=out)
+        return failed(error, linalg_eigvalsh_out, locals())
 
 
 def linalg_eig(input, *, out=None):
@@ -2832,7 +2790,7 @@ def linalg_eig(input, *, out=None):
             node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
         return return_types.linalg_eig((eigenvalues, eigenvectors))
     except CALL_ERRORS as error:
-        return failed(error, linalg_eig, input, out=out)
+        return failed(error, linalg_eig, locals())
 
 
 def linalg_eig_out(input, *, out):
@@ -2848,10 +2806,9 @@ def linalg_eig_out(input, *, out):
         arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.linalg_eig_out(out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_eig_out, input, out=out)
+        return failed(error, linalg_eig_out, locals())
 
 
 def linalg_eigvals(input, *, out=None):
@@ -2891,7 +2848,7 @@ def linalg_matrix_exp(input):
                 node.kept = (save(input),)
         return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_exp, input)
+        return failed(error, linalg_matrix_exp, locals())
 
 
 def matrix_exp(input):
@@ -2916,7 +2873,7 @@ def linalg_matrix_power(input, n, *, out=None):
             n = int_of(n, "linalg_matrix_power", "n", 2)
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_power, input, n, out=out)
+        return failed(error, linalg_matrix_power, locals())
 
 
 def linalg_matrix_power_out(input, n, *, out):
@@ -2932,7 +2889,7 @@ def linalg_matrix_power_out(input, n, *, out):
             refuse_grad("linalg_matrix_power", input, out)
         return composite_linalg.matrix_power_out(input, n, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_power_out, input, n, out=out)
+        return failed(error, linalg_matrix_power_out, locals())
 
 
 def linalg_matmul(input, other, *, out=None):
@@ -2972,7 +2929,7 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
             dim2 = int_of(dim2, "linalg_diagonal", "dim2")
         return A.diagonal(offset, dim1, dim2)
     except CALL_ERRORS as error:
-        return failed(error, linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
+        return failed(error, linalg_diagonal, locals())
 
 
 def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -2994,7 +2951,7 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
         return composite_matrix_norms.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_matrix_norm_default, locals())
 
 
 def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out):
@@ -3016,7 +2973,7 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
             refuse_grad("linalg_matrix_norm", input, out)
         return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_matrix_norm_default_out, locals())
 
 
 def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -3038,7 +2995,7 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
         return composite_matrix_norms.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_matrix_norm_str_ord, locals())
 
 
 def linalg_matrix_norm(
@@ -3084,7 +3041,7 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
             refuse_grad("linalg_matrix_norm", input, out)
         return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_matrix_norm_str_ord_out, locals())
 
 
 def nuclear_norm_default(input, keepdim=False, *, out=None):
@@ -3100,7 +3057,7 @@ def nuclear_norm_default(input, keepdim=False, *, out=None):
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
         return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
     except CALL_ERRORS as error:
-        return failed(error, nuclear_norm_default, input, keepdim, out=out)
+        return failed(error, nuclear_norm_default, locals())
 
 
 def nuclear_norm_default_out(input, keepdim=False, *, out):
@@ -3116,7 +3073,7 @@ def nuclear_norm_default_out(input, keepdim=False, *, out):
             refuse_grad("nuclear_norm", input, out)
         return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nuclear_norm_default_out, input, keepdim, out=out)
+        return failed(error, nuclear_norm_default_out, locals())
 
 
 def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
@@ -3136,7 +3093,7 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
         return composite_matrix_norms.nuclear_norm_dim(input, dim, keepdim)
     except CALL_ERRORS as error:
-        return failed(error, nuclear_norm_dim, input, dim, keepdim, out=out)
+        return failed(error, nuclear_norm_dim, locals())
 
 
 def nuclear_norm(*args, **kwargs):
@@ -3172,7 +3129,7 @@ def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
             refuse_grad("nuclear_norm", input, out)
         return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nuclear_norm_dim_out, input, dim, keepdim, out=out)
+        return failed(error, nuclear_norm_dim_out, locals())
 
 
 def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -3198,7 +3155,7 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
             keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
         return composite_matrix_norms.frobenius_norm(input, dim, keepdim)
     except CALL_ERRORS as error:
-        return failed(error, frobenius_norm, input, dim, keepdim, out=out)
+        return failed(error, frobenius_norm, locals())
 
 
 def frobenius_norm_out(input, dim, keepdim=False, *, out):
@@ -3218,7 +3175,7 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
             refuse_grad("frobenius_norm", input, out)
         return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, frobenius_norm_out, input, dim, keepdim, out=out)
+        return failed(error, frobenius_norm_out, locals())
 
 
 def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -3242,7 +3199,7 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
         return composite_matrix_norms.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_norm_default, locals())
 
 
 def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=None, out):
@@ -3266,7 +3223,7 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
             refuse_grad("linalg_norm", input, out)
         return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_norm_default_out, locals())
 
 
 def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -3290,7 +3247,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
         return composite_matrix_norms.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_norm_ord_str, locals())
 
 
 def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -3336,7 +3293,7 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
             refuse_grad("linalg_norm", input, out)
         return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_norm_ord_str_out, locals())
 
 
 def linalg_cond_default(input, p=None, *, out=None):
@@ -3352,7 +3309,7 @@ def linalg_cond_default(input, p=None, *, out=None):
             p = scalar_of(p, "linalg_cond", "p", 2)
         return composite_matrix_norms.linalg_cond(input, p)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cond_default, input, p, out=out)
+        return failed(error, linalg_cond_default, locals())
 
 
 def linalg_cond_default_out(input, p=None, *, out):
@@ -3368,7 +3325,7 @@ def linalg_cond_default_out(input, p=None, *, out):
             refuse_grad("linalg_cond", input, out)
         return composite_matrix_norms.linalg_cond_out(input, p, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cond_default_out, input, p, out=out)
+        return failed(error, linalg_cond_default_out, locals())
 
 
 def linalg_cond_p_str(input, p, *, out=None):
@@ -3384,7 +3341,7 @@ def linalg_cond_p_str(input, p, *, out=None):
             p = str_of(p, "linalg_cond", "p", 2)
         return composite_matrix_norms.linalg_cond_named(input, p)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cond_p_str, input, p, out=out)
+        return failed(error, linalg_cond_p_str, locals())
 
 
 def linalg_cond(input, p=None, *, out=None):
@@ -3413,7 +3370,7 @@ def linalg_cond_p_str_out(input, p, *, out):
             refuse_grad("linalg_cond", input, out)
         return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cond_p_str_out, input, p, out=out)
+        return failed(error, linalg_cond_p_str_out, locals())
 
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -3433,9 +3390,7 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
         return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
+        return failed(error, linalg_matrix_rank_atol_rtol_tensor, locals())
 
 
 def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -3457,9 +3412,7 @@ def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, herm
             out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
+        return failed(error, linalg_matrix_rank_atol_rtol_tensor_out, locals())
 
 
 def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -3479,9 +3432,7 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
         return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
+        return failed(error, linalg_matrix_rank_atol_rtol_float, locals())
 
 
 def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -3503,9 +3454,7 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
             out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
+        return failed(error, linalg_matrix_rank_atol_rtol_float_out, locals())
 
 
 def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
@@ -3523,7 +3472,7 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
         return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_default, input, tol, hermitian, out=out)
+        return failed(error, linalg_matrix_rank_default, locals())
 
 
 def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
@@ -3541,7 +3490,7 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
             refuse_grad("linalg_matrix_rank", input, out)
         return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+        return failed(error, linalg_matrix_rank_default_out, locals())
 
 
 def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
@@ -3557,7 +3506,7 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
         return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+        return failed(error, linalg_matrix_rank_tol_tensor, locals())
 
 
 def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
@@ -3602,7 +3551,7 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
             refuse_grad("linalg_matrix_rank", input, tol, out)
         return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
     except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+        return failed(error, linalg_matrix_rank_tol_tensor_out, locals())
 
 
 def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -3643,7 +3592,7 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
             return result
         return composite_matrix_norms.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+        return failed(error, linalg_pinv_atol_rtol_tensor, locals())
 
 
 def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -3664,9 +3613,7 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
             refuse_grad("linalg_pinv", input, out)
         return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     except CALL_ERRORS as error:
-        return failed(
-            error, linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
-        )
+        return failed(error, linalg_pinv_atol_rtol_tensor_out, locals())
 
 
 def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -3686,7 +3633,7 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
         return composite_matrix_norms.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+        return failed(error, linalg_pinv_atol_rtol_float, locals())
 
 
 def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
@@ -3706,7 +3653,7 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
             refuse_grad("linalg_pinv", input, out)
         return composite_matrix_norms.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+        return failed(error, linalg_pinv_atol_rtol_float_out, locals())
 
 
 def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
@@ -3724,7 +3671,7 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
         return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_default, input, rcond, hermitian, out=out)
+        return failed(error, linalg_pinv_default, locals())
 
 
 def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
@@ -3742,7 +3689,7 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
             refuse_grad("linalg_pinv", input, out)
         return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_default_out, input, rcond, hermitian, out=out)
+        return failed(error, linalg_pinv_default_out, locals())
 
 
 def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
@@ -3758,7 +3705,7 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
         return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
+        return failed(error, linalg_pinv_rcond_tensor, locals())
 
 
 def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
@@ -3802,7 +3749,7 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
             refuse_grad("linalg_pinv", input, rcond, out)
         return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+        return failed(error, linalg_pinv_rcond_tensor_out, locals())
 
 
 def pinverse(input, rcond=1e-15):
@@ -3816,7 +3763,7 @@ def pinverse(input, rcond=1e-15):
             rcond = float_of(rcond, "pinverse", "rcond", 2)
         return ops.linalg_pinv_default(input, rcond)
     except CALL_ERRORS as error:
-        return failed(error, pinverse, input, rcond)
+        return failed(error, pinverse, locals())
 
 
 def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
@@ -3834,7 +3781,7 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
             driver = str_of(driver, "linalg_lstsq", "driver")
         node = None
         if (
-            (input._mt_edge is not None or b._mt_edge is not None)
+            not (input._mt_edge is b._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, b))
         ):
@@ -3853,7 +3800,7 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
             return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
         return return_types.linalg_lstsq(composite_decompositions.linalg_lstsq(input, b, rcond, driver=driver))
     except CALL_ERRORS as error:
-        return failed(error, linalg_lstsq, input, b, rcond, driver=driver, out=out)
+        return failed(error, linalg_lstsq, locals())
 
 
 def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
@@ -3874,7 +3821,7 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
             composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
         )
     except CALL_ERRORS as error:
-        return failed(error, linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+        return failed(error, linalg_lstsq_out, locals())
 
 
 def linalg_tensorinv(input, ind=2, *, out=None):
@@ -3890,7 +3837,7 @@ def linalg_tensorinv(input, ind=2, *, out=None):
             ind = int_of(ind, "linalg_tensorinv", "ind", 2)
         return composite_decompositions.linalg_tensorinv(input, ind)
     except CALL_ERRORS as error:
-        return failed(error, linalg_tensorinv, input, ind, out=out)
+        return failed(error, linalg_tensorinv, locals())
 
 
 def linalg_tensorinv_out(input, ind=2, *, out):
@@ -3906,7 +3853,7 @@ def linalg_tensorinv_out(input, ind=2, *, out):
             refuse_grad("linalg_tensorinv", input, out)
         return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_tensorinv_out, input, ind, out=out)
+        return failed(error, linalg_tensorinv_out, locals())
 
 
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
@@ -3922,7 +3869,7 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
             dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
         return composite_decompositions.linalg_tensorsolve(input, other, dims)
     except CALL_ERRORS as error:
-        return failed(error, linalg_tensorsolve, input, other, dims, out=out)
+        return failed(error, linalg_tensorsolve, locals())
 
 
 def linalg_tensorsolve_out(input, other, dims=None, *, out):
@@ -3938,7 +3885,7 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
             refuse_grad("linalg_tensorsolve", input, other, out)
         return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_tensorsolve_out, input, other, dims, out=out)
+        return failed(error, linalg_tensorsolve_out, locals())
 
 
 def linalg_multi_dot(tensors, *, out=None):
@@ -3952,7 +3899,7 @@ def linalg_multi_dot(tensors, *, out=None):
             raise NotATensor
         return composite_products.linalg_multi_dot(tensors)
     except CALL_ERRORS as error:
-        return failed(error, linalg_multi_dot, tensors, out=out)
+        return failed(error, linalg_multi_dot, locals())
 
 
 def linalg_multi_dot_out(tensors, *, out):
@@ -3967,7 +3914,7 @@ def linalg_multi_dot_out(tensors, *, out):
         refuse_grad("linalg_multi_dot", *tensors, out)
         return composite_products.linalg_multi_dot_out(tensors, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_multi_dot_out, tensors, out=out)
+        return failed(error, linalg_multi_dot_out, locals())
 
 
 def chain_matmul(matrices, *, out=None):
@@ -3981,7 +3928,7 @@ def chain_matmul(matrices, *, out=None):
             raise NotATensor
         return composite_products.chain_matmul(matrices)
     except CALL_ERRORS as error:
-        return failed(error, chain_matmul, matrices, out=out)
+        return failed(error, chain_matmul, locals())
 
 
 def chain_matmul_out(matrices, *, out):
@@ -3996,7 +3943,7 @@ def chain_matmul_out(matrices, *, out):
         refuse_grad("chain_matmul", *matrices, out)
         return composite_products.chain_matmul_out(matrices, out=out)
     except CALL_ERRORS as error:
-        return failed(error, chain_matmul_out, matrices, out=out)
+        return failed(error, chain_matmul_out, locals())
 
 
 def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
@@ -4014,7 +3961,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
             dim = int_of(dim, "linalg_cross", "dim")
         node = None
         if (
-            (input._mt_edge is not None or other._mt_edge is not None)
+            not (input._mt_edge is other._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, other))
         ):
@@ -4030,7 +3977,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
             return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
         return composite_products.linalg_cross(input, other, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cross, input, other, dim=dim, out=out)
+        return failed(error, linalg_cross, locals())
 
 
 def linalg_cross_out(input, other, *, dim=-1, out):
@@ -4046,7 +3993,7 @@ def linalg_cross_out(input, other, *, dim=-1, out):
             refuse_grad("linalg_cross", input, other, out)
         return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, linalg_cross_out, input, other, dim=dim, out=out)
+        return failed(error, linalg_cross_out, locals())
 
 
 def cross(input, other, dim=None, *, out=None, axis=None):
@@ -4064,7 +4011,7 @@ def cross(input, other, dim=None, *, out=None, axis=None):
             dim = int_of(dim, "cross", "dim", 3)
         return composite_products.cross(input, other, dim)
     except CALL_ERRORS as error:
-        return failed(error, cross, input, other, dim, out=out)
+        return failed(error, cross, locals())
 
 
 def cross_out(input, other, dim=None, *, out):
@@ -4080,7 +4027,7 @@ def cross_out(input, other, dim=None, *, out):
             refuse_grad("cross", input, other, out)
         return composite_products.cross_out(input, other, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, cross_out, input, other, dim, out=out)
+        return failed(error, cross_out, locals())
 
 
 def linalg_vander(x, *, N=None):
@@ -4094,7 +4041,7 @@ def linalg_vander(x, *, N=None):
             N = index_of(N, "linalg_vander", "N")
         return composite_products.linalg_vander(x, N=N)
     except CALL_ERRORS as error:
-        return failed(error, linalg_vander, x, N=N)
+        return failed(error, linalg_vander, locals())
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
@@ -4110,7 +4057,7 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
             compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
         return composite_products.cdist(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
-        return failed(error, cdist, x1, x2, p, compute_mode)
+        return failed(error, cdist, locals())
 
 
 def _cdist_forward(x1, x2, p, compute_mode):
@@ -4126,7 +4073,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
             compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
         node = None
         if (
-            (x1._mt_edge is not None or x2._mt_edge is not None)
+            not (x1._mt_edge is x2._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(x1, x2))
         ):
@@ -4144,7 +4091,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
             return result
         return composite_pairs.cdist_forward(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
-        return failed(error, _cdist_forward, x1, x2, p, compute_mode)
+        return failed(error, _cdist_forward, locals())
 
 
 def pdist(input, p=2.0):
@@ -4158,7 +4105,7 @@ def pdist(input, p=2.0):
             p = float_of(p, "pdist", "p", 2)
         return composite_pairs.pdist(input, p)
     except CALL_ERRORS as error:
-        return failed(error, pdist, input, p)
+        return failed(error, pdist, locals())
 
 
 def _pdist_forward(input, p=2.0):
@@ -4188,7 +4135,7 @@ def _pdist_forward(input, p=2.0):
             return result
         return composite_pairs.pdist_forward(input, p)
     except CALL_ERRORS as error:
-        return failed(error, _pdist_forward, input, p)
+        return failed(error, _pdist_forward, locals())
 
 
 def vander(x, N=None, increasing=False):
@@ -4204,7 +4151,7 @@ def vander(x, N=None, increasing=False):
             increasing = bool_of(increasing, "vander", "increasing", 3)
         return composite_products.vander(x, N, increasing)
     except CALL_ERRORS as error:
-        return failed(error, vander, x, N, increasing)
+        return failed(error, vander, locals())
 
 
 def bilinear(input1, input2, weight, bias=None):

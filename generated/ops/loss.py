@@ -13,7 +13,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
-from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
+from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_output
@@ -85,7 +85,7 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
             node.kept += (save(total_weight),)
         return return_types.nll_loss_forward((output, total_weight))
     except CALL_ERRORS as error:
-        return failed(error, nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss_forward, locals())
 
 
 def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out):
@@ -109,10 +109,9 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(error, nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss_forward_out, locals())
 
 
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
@@ -138,9 +137,7 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         if total_weight._mt_edge is not None:
             check_constant("nll_loss_backward", "total_weight", total_weight)
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -160,9 +157,7 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
+        return failed(error, nll_loss_backward, locals())
 
 
 def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
@@ -184,7 +179,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("nll_loss_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _nll_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array,
@@ -197,21 +192,8 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
                 out=out_array,
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            nll_loss_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            out=out,
-        )
+        return failed(error, nll_loss_backward_out, locals())
 
 
 def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
@@ -231,7 +213,7 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
             ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
         return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
-        return failed(error, nll_loss, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss, locals())
 
 
 def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
@@ -253,7 +235,7 @@ def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, 
         refuse_grad("nll_loss", input, target, weight, out)
         return composite_loss.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss_out, locals())
 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=None):
@@ -290,7 +272,7 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
             node.kept += (save(total_weight),)
         return return_types.nll_loss2d_forward((output, total_weight))
     except CALL_ERRORS as error:
-        return failed(error, nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss2d_forward, locals())
 
 
 def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, out):
@@ -314,10 +296,9 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(error, nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss2d_forward_out, locals())
 
 
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
@@ -345,9 +326,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         if total_weight._mt_edge is not None:
             check_constant("nll_loss2d_backward", "total_weight", total_weight)
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -367,18 +346,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            nll_loss2d_backward,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            out=out,
-        )
+        return failed(error, nll_loss2d_backward, locals())
 
 
 def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
@@ -402,7 +370,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("nll_loss2d_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _nll_loss2d_backward_kernels[type(grad_output_array)](
                 grad_output_array,
@@ -415,21 +383,8 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
                 out=out_array,
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            nll_loss2d_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            out=out,
-        )
+        return failed(error, nll_loss2d_backward_out, locals())
 
 
 def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
@@ -449,7 +404,7 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
             ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
         return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
-        return failed(error, nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss2d, locals())
 
 
 def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
@@ -471,7 +426,7 @@ def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *
         refuse_grad("nll_loss2d", input, target, weight, out)
         return composite_loss.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+        return failed(error, nll_loss2d_out, locals())
 
 
 def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
@@ -489,7 +444,7 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
             ignore_index = index_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
         return composite_loss.nll_loss_nd(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
-        return failed(error, nll_loss_nd, input, target, weight, reduction, ignore_index)
+        return failed(error, nll_loss_nd, locals())
 
 
 def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-100, label_smoothing=0.0):
@@ -509,7 +464,7 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
             label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
         return composite_loss.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
     except CALL_ERRORS as error:
-        return failed(error, cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
+        return failed(error, cross_entropy_loss, locals())
 
 
 def mse_loss(input, target, reduction=0, *, out=None):
@@ -524,9 +479,7 @@ def mse_loss(input, target, reduction=0, *, out=None):
         input_array = input._mt_array
         target_array = target._mt_array
         node = None
-        if (input._mt_edge is not None or target._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             target_edge = target._mt_edge or edge_of(target)
             if input_edge is not None or target_edge is not None:
@@ -537,7 +490,7 @@ def mse_loss(input, target, reduction=0, *, out=None):
                 node.kept = (save(input), save(target))
         return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
     except CALL_ERRORS as error:
-        return failed(error, mse_loss, input, target, reduction, out=out)
+        return failed(error, mse_loss, locals())
 
 
 def mse_loss_out(input, target, reduction=0, *, out):
@@ -552,11 +505,11 @@ def mse_loss_out(input, target, reduction=0, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mse_loss", input, target, out)
-        adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, mse_loss_out, input, target, reduction, out=out)
+        return failed(error, mse_loss_out, locals())
 
 
 def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
@@ -572,7 +525,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
         input_array = input._mt_array
         target_array = target._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+        if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -595,7 +548,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, mse_loss_backward, grad_output, input, target, reduction, out=out)
+        return failed(error, mse_loss_backward, locals())
 
 
 def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
@@ -616,16 +569,14 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
             or out._mt_edge is not None
         ):
             refuse_grad("mse_loss_backward", grad_output, input, target, out)
-        adopt_result(
+        return adopt_result(
             out,
             _mse_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, mse_loss_backward_out, grad_output, input, target, reduction, out=out)
+        return failed(error, mse_loss_backward_out, locals())
 
 
 def l1_loss(input, target, reduction=0):
@@ -639,7 +590,7 @@ def l1_loss(input, target, reduction=0):
             reduction = int_of(reduction, "l1_loss", "reduction", 3)
         return composite_loss.l1_loss(input, target, reduction)
     except CALL_ERRORS as error:
-        return failed(error, l1_loss, input, target, reduction)
+        return failed(error, l1_loss, locals())
 
 
 def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
@@ -656,9 +607,7 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
         input_array = input._mt_array
         target_array = target._mt_array
         node = None
-        if (input._mt_edge is not None or target._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             target_edge = target._mt_edge or edge_of(target)
             if input_edge is not None or target_edge is not None:
@@ -670,7 +619,7 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
                 node.kept = (save(input), save(target))
         return wrap(_smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta), node)
     except CALL_ERRORS as error:
-        return failed(error, smooth_l1_loss, input, target, reduction, beta, out=out)
+        return failed(error, smooth_l1_loss, locals())
 
 
 def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
@@ -687,13 +636,11 @@ def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("smooth_l1_loss", input, target, out)
-        adopt_result(
+        return adopt_result(
             out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, smooth_l1_loss_out, input, target, reduction, beta, out=out)
+        return failed(error, smooth_l1_loss_out, locals())
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
@@ -711,7 +658,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         input_array = input._mt_array
         target_array = target._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+        if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -731,7 +678,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
+        return failed(error, smooth_l1_loss_backward, locals())
 
 
 def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, out):
@@ -754,16 +701,14 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
             or out._mt_edge is not None
         ):
             refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-        adopt_result(
+        return adopt_result(
             out,
             _smooth_l1_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction, beta, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
+        return failed(error, smooth_l1_loss_backward_out, locals())
 
 
 def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
@@ -781,7 +726,7 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
             delta = float_of(delta, "huber_loss", "delta", 4)
         node = None
         if (
-            (input._mt_edge is not None or target._mt_edge is not None)
+            not (input._mt_edge is target._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, target))
         ):
@@ -798,7 +743,7 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
             return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
         return composite_loss.huber_loss(input, target, reduction, delta)
     except CALL_ERRORS as error:
-        return failed(error, huber_loss, input, target, reduction, delta, out=out)
+        return failed(error, huber_loss, locals())
 
 
 def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
@@ -816,7 +761,7 @@ def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
             refuse_grad("huber_loss", input, target, out)
         return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
     except CALL_ERRORS as error:
-        return failed(error, huber_loss_out, input, target, reduction, delta, out=out)
+        return failed(error, huber_loss_out, locals())
 
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
@@ -832,7 +777,7 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
             delta = float_of(delta, "huber_loss_backward", "delta", 5)
         return composite_loss.huber_loss_backward(grad_output, input, target, reduction, delta)
     except CALL_ERRORS as error:
-        return failed(error, huber_loss_backward, grad_output, input, target, reduction, delta)
+        return failed(error, huber_loss_backward, locals())
 
 
 def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
@@ -850,9 +795,7 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
         if weight is not None and weight._mt_edge is not None:
             check_constant("binary_cross_entropy", "weight", weight)
         node = None
-        if (input._mt_edge is not None or target._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             target_edge = target._mt_edge or edge_of(target)
             if input_edge is not None or target_edge is not None:
@@ -869,7 +812,7 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
             _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction), node
         )
     except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy, input, target, weight, reduction, out=out)
+        return failed(error, binary_cross_entropy, locals())
 
 
 def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
@@ -885,16 +828,14 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("binary_cross_entropy", input, target, out)
-        adopt_result(
+        return adopt_result(
             out,
             _binary_cross_entropy_kernels[type(input_array)](
                 input_array, target_array, weight_array, reduction, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy_out, input, target, weight, reduction, out=out)
+        return failed(error, binary_cross_entropy_out, locals())
 
 
 def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=0, *, out=None):
@@ -913,7 +854,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         if weight is not None and weight._mt_edge is not None:
             check_constant("binary_cross_entropy_backward", "weight", weight)
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+        if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -937,7 +878,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
+        return failed(error, binary_cross_entropy_backward, locals())
 
 
 def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=0, *, out):
@@ -959,16 +900,14 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
             or out._mt_edge is not None
         ):
             refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
-        adopt_result(
+        return adopt_result(
             out,
             _binary_cross_entropy_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
+        return failed(error, binary_cross_entropy_backward_out, locals())
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
@@ -987,9 +926,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         if pos_weight is not None and pos_weight._mt_edge is not None:
             check_constant("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
         node = None
-        if (input._mt_edge is not None or target._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             target_edge = target._mt_edge or edge_of(target)
             if input_edge is not None or target_edge is not None:
@@ -1010,7 +947,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
+        return failed(error, binary_cross_entropy_with_logits, locals())
 
 
 def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -1048,7 +985,7 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
             node.kept += (save_output(node, result0), save(result1))
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+        return failed(error, _ctc_loss_default, locals())
 
 
 def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -1082,7 +1019,7 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
             node.kept += (save_output(node, result0), save(result1))
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+        return failed(error, _ctc_loss_Tensor, locals())
 
 
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -1136,12 +1073,9 @@ def _ctc_loss_backward_default(
         neg_log_likelihood_array = neg_log_likelihood._mt_array
         log_alpha_array = log_alpha._mt_array
         node = None
-        if (
-            grad._mt_edge is not None
-            or log_probs._mt_edge is not None
-            or neg_log_likelihood._mt_edge is not None
-            or log_alpha._mt_edge is not None
-        ) and (state.grad_everywhere or thread.grad_enabled):
+        if not (grad._mt_edge is log_probs._mt_edge is neg_log_likelihood._mt_edge is log_alpha._mt_edge is None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
             grad_edge = grad._mt_edge or edge_of(grad)
             log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
             neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
@@ -1176,19 +1110,7 @@ def _ctc_loss_backward_default(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _ctc_loss_backward_default,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
+        return failed(error, _ctc_loss_backward_default, locals())
 
 
 def _ctc_loss_backward_Tensor(
@@ -1230,12 +1152,9 @@ def _ctc_loss_backward_Tensor(
         neg_log_likelihood_array = neg_log_likelihood._mt_array
         log_alpha_array = log_alpha._mt_array
         node = None
-        if (
-            grad._mt_edge is not None
-            or log_probs._mt_edge is not None
-            or neg_log_likelihood._mt_edge is not None
-            or log_alpha._mt_edge is not None
-        ) and (state.grad_everywhere or thread.grad_enabled):
+        if not (grad._mt_edge is log_probs._mt_edge is neg_log_likelihood._mt_edge is log_alpha._mt_edge is None) and (
+            state.grad_everywhere or thread.grad_enabled
+        ):
             grad_edge = grad._mt_edge or edge_of(grad)
             log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
             neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
@@ -1270,19 +1189,7 @@ def _ctc_loss_backward_Tensor(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _ctc_loss_backward_Tensor,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
+        return failed(error, _ctc_loss_backward_Tensor, locals())
 
 
 def _ctc_loss_backward(
@@ -1331,9 +1238,7 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
+        return failed(error, ctc_loss_IntList, locals())
 
 
 def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
@@ -1358,9 +1263,7 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
+        return failed(error, ctc_loss_Tensor, locals())
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
@@ -1393,7 +1296,7 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
             reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
         return composite_pair_losses.hinge_embedding_loss(input, target, margin, reduction)
     except CALL_ERRORS as error:
-        return failed(error, hinge_embedding_loss, input, target, margin, reduction)
+        return failed(error, hinge_embedding_loss, locals())
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
@@ -1409,7 +1312,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
             reduction = int_of(reduction, "margin_ranking_loss", "reduction", 5)
         return composite_pair_losses.margin_ranking_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
-        return failed(error, margin_ranking_loss, input1, input2, target, margin, reduction)
+        return failed(error, margin_ranking_loss, locals())
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
@@ -1425,7 +1328,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
             reduction = int_of(reduction, "cosine_embedding_loss", "reduction", 5)
         return composite_pair_losses.cosine_embedding_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
-        return failed(error, cosine_embedding_loss, input1, input2, target, margin, reduction)
+        return failed(error, cosine_embedding_loss, locals())
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=0):
@@ -1447,7 +1350,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
             reduction = int_of(reduction, "triplet_margin_loss", "reduction", 8)
         return composite_pair_losses.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
     except CALL_ERRORS as error:
-        return failed(error, triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+        return failed(error, triplet_margin_loss, locals())
 
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
@@ -1467,7 +1370,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
             reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
         return composite_pair_losses.poisson_nll_loss(input, target, log_input, full, eps, reduction)
     except CALL_ERRORS as error:
-        return failed(error, poisson_nll_loss, input, target, log_input, full, eps, reduction)
+        return failed(error, poisson_nll_loss, locals())
 
 
 def kl_div(input, target, reduction=0, *, log_target=False):
@@ -1483,7 +1386,7 @@ def kl_div(input, target, reduction=0, *, log_target=False):
             log_target = bool_of(log_target, "kl_div", "log_target")
         return composite_loss.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:
-        return failed(error, kl_div, input, target, reduction, log_target=log_target)
+        return failed(error, kl_div, locals())
 
 
 complete(__name__)

@@ -13,7 +13,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import normalization as nodes
 from mindtorch._support.errors import wrong_length
-from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
+from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded_outputs, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_output
@@ -97,9 +97,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
             node.kept += (save(result1), save(result2))
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(
-            error, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
-        )
+        return failed(error, native_batch_norm, locals())
 
 
 def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
@@ -137,22 +135,9 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            native_batch_norm_out,
-            input,
-            weight,
-            bias,
-            running_mean,
-            running_var,
-            training,
-            momentum,
-            eps,
-            out=out,
-        )
+        return failed(error, native_batch_norm_out, locals())
 
 
 def native_batch_norm_backward(
@@ -238,20 +223,7 @@ def native_batch_norm_backward(
         result2 = wrap_output(result2_array, node, 2)
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            native_batch_norm_backward,
-            grad_out,
-            input,
-            weight,
-            running_mean,
-            running_var,
-            save_mean,
-            save_invstd,
-            train,
-            eps,
-            output_mask,
-        )
+        return failed(error, native_batch_norm_backward, locals())
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
@@ -279,9 +251,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
             input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
-        )
+        return failed(error, batch_norm, locals())
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
@@ -325,7 +295,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
             node.kept += (save(result1), save(result2))
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(error, native_layer_norm, input, normalized_shape, weight, bias, eps)
+        return failed(error, native_layer_norm, locals())
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
@@ -378,9 +348,7 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         result2 = wrap_output(result2_array, node, 2)
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(
-            error, native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
-        )
+        return failed(error, native_layer_norm_backward, locals())
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
@@ -402,7 +370,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
             cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
         return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     except CALL_ERRORS as error:
-        return failed(error, layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
+        return failed(error, layer_norm, locals())
 
 
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
@@ -432,19 +400,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
             input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            instance_norm,
-            input,
-            weight,
-            bias,
-            running_mean,
-            running_var,
-            use_input_stats,
-            momentum,
-            eps,
-            cudnn_enabled,
-        )
+        return failed(error, instance_norm, locals())
 
 
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
@@ -508,7 +464,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
             return (result0, result1, result2)
         return composite_native_norms.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     except CALL_ERRORS as error:
-        return failed(error, native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+        return failed(error, native_group_norm, locals())
 
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
@@ -538,9 +494,7 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
             grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
+        return failed(error, native_group_norm_backward, locals())
 
 
 def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_var, training, momentum, eps):
@@ -572,18 +526,7 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
             check_constant("_native_batch_norm_legit", "running_var", running_var)
         return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _native_batch_norm_legit_default,
-            input,
-            weight,
-            bias,
-            running_mean,
-            running_var,
-            training,
-            momentum,
-            eps,
-        )
+        return failed(error, _native_batch_norm_legit_default, locals())
 
 
 def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
@@ -605,7 +548,7 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
             eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
         return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
     except CALL_ERRORS as error:
-        return failed(error, _native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+        return failed(error, _native_batch_norm_legit_no_stats, locals())
 
 
 def _native_batch_norm_legit(*args, **kwargs):
@@ -647,7 +590,7 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
             input, weight, bias, running_mean, running_var, momentum, eps
         )
     except CALL_ERRORS as error:
-        return failed(error, _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
+        return failed(error, _batch_norm_with_update, locals())
 
 
 def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
@@ -671,9 +614,7 @@ def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, runn
             eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
         return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
     except CALL_ERRORS as error:
-        return failed(
-            error, _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
-        )
+        return failed(error, _native_batch_norm_legit_no_training, locals())
 
 
 def norm_except_dim(v, pow=2, dim=0, *, axis=None):
@@ -691,7 +632,7 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
             dim = int_of(dim, "norm_except_dim", "dim", 3)
         return composite_native_norms.norm_except_dim(v, pow, dim)
     except CALL_ERRORS as error:
-        return failed(error, norm_except_dim, v, pow, dim)
+        return failed(error, norm_except_dim, locals())
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
@@ -713,7 +654,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
             cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
         return composite_normalization.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
     except CALL_ERRORS as error:
-        return failed(error, group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+        return failed(error, group_norm, locals())
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -729,7 +670,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
             eps = float_of(eps, "rms_norm", "eps", 4)
         return composite_normalization.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
-        return failed(error, rms_norm, input, normalized_shape, weight, eps)
+        return failed(error, rms_norm, locals())
 
 
 complete(__name__)

@@ -82,21 +82,7 @@ def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr,
         mark_written(input)
         return input
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _adamw_step_,
-            input,
-            exp_avg,
-            exp_avg_sq,
-            max_exp_avg_sq,
-            gradient,
-            step,
-            lr,
-            beta1,
-            beta2,
-            weight_decay,
-            eps,
-        )
+        return failed(error, _adamw_step_, locals())
 
 
 complete(__name__)

@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import padding as nodes
-from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
@@ -65,7 +65,7 @@ def constant_pad_nd(input, pad, value=0):
                 node.pad = pad
         return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
     except CALL_ERRORS as error:
-        return failed(error, constant_pad_nd, input, pad, value)
+        return failed(error, constant_pad_nd, locals())
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -83,7 +83,7 @@ def pad(input, pad, mode="constant", value=None):
             value = float_of(value, "pad", "value", 4)
         return composite_padding.pad(input, pad, mode, value)
     except CALL_ERRORS as error:
-        return failed(error, _pad, input, pad, mode, value)
+        return failed(error, _pad, locals())
 
 
 _pad = pad
@@ -111,7 +111,7 @@ def reflection_pad1d(input, padding, *, out=None):
                 node.kept = (save(input),)
         return wrap(_reflection_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad1d, input, padding, out=out)
+        return failed(error, reflection_pad1d, locals())
 
 
 def reflection_pad1d_out(input, padding, *, out):
@@ -127,11 +127,9 @@ def reflection_pad1d_out(input, padding, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("reflection_pad1d", input, out)
-        adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad1d_out, input, padding, out=out)
+        return failed(error, reflection_pad1d_out, locals())
 
 
 def reflection_pad1d_backward(grad_output, input, padding):
@@ -146,9 +144,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -160,7 +156,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
             _reflection_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad1d_backward, grad_output, input, padding)
+        return failed(error, reflection_pad1d_backward, locals())
 
 
 def reflection_pad2d(input, padding):
@@ -183,7 +179,7 @@ def reflection_pad2d(input, padding):
                 node.kept = (save(input),)
         return wrap(_reflection_pad2d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad2d, input, padding)
+        return failed(error, reflection_pad2d, locals())
 
 
 def reflection_pad2d_backward(grad_output, input, padding):
@@ -198,9 +194,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -212,7 +206,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
             _reflection_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad2d_backward, grad_output, input, padding)
+        return failed(error, reflection_pad2d_backward, locals())
 
 
 def reflection_pad3d(input, padding):
@@ -235,7 +229,7 @@ def reflection_pad3d(input, padding):
                 node.kept = (save(input),)
         return wrap(_reflection_pad3d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad3d, input, padding)
+        return failed(error, reflection_pad3d, locals())
 
 
 def reflection_pad3d_backward(grad_output, input, padding):
@@ -250,9 +244,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -264,7 +256,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
             _reflection_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, reflection_pad3d_backward, grad_output, input, padding)
+        return failed(error, reflection_pad3d_backward, locals())
 
 
 def replication_pad1d(input, padding, *, out=None):
@@ -289,7 +281,7 @@ def replication_pad1d(input, padding, *, out=None):
                 node.kept = (save(input),)
         return wrap(_replication_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        return failed(error, replication_pad1d, input, padding, out=out)
+        return failed(error, replication_pad1d, locals())
 
 
 def replication_pad1d_out(input, padding, *, out):
@@ -305,11 +297,9 @@ def replication_pad1d_out(input, padding, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("replication_pad1d", input, out)
-        adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, replication_pad1d_out, input, padding, out=out)
+        return failed(error, replication_pad1d_out, locals())
 
 
 def replication_pad1d_backward(grad_output, input, padding):
@@ -324,9 +314,7 @@ def replication_pad1d_backward(grad_output, input, padding):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -338,7 +326,7 @@ def replication_pad1d_backward(grad_output, input, padding):
             _replication_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, replication_pad1d_backward, grad_output, input, padding)
+        return failed(error, replication_pad1d_backward, locals())
 
 
 def replication_pad2d(input, padding):
@@ -361,7 +349,7 @@ def replication_pad2d(input, padding):
                 node.kept = (save(input),)
         return wrap(_replication_pad2d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        return failed(error, replication_pad2d, input, padding)
+        return failed(error, replication_pad2d, locals())
 
 
 def replication_pad2d_backward(grad_output, input, padding):
@@ -376,9 +364,7 @@ def replication_pad2d_backward(grad_output, input, padding):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -390,7 +376,7 @@ def replication_pad2d_backward(grad_output, input, padding):
             _replication_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, replication_pad2d_backward, grad_output, input, padding)
+        return failed(error, replication_pad2d_backward, locals())
 
 
 def replication_pad3d(input, padding):
@@ -413,7 +399,7 @@ def replication_pad3d(input, padding):
                 node.kept = (save(input),)
         return wrap(_replication_pad3d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
-        return failed(error, replication_pad3d, input, padding)
+        return failed(error, replication_pad3d, locals())
 
 
 def replication_pad3d_backward(grad_output, input, padding):
@@ -428,9 +414,7 @@ def replication_pad3d_backward(grad_output, input, padding):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -442,7 +426,7 @@ def replication_pad3d_backward(grad_output, input, padding):
             _replication_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, replication_pad3d_backward, grad_output, input, padding)
+        return failed(error, replication_pad3d_backward, locals())
 
 
 complete(__name__)

@@ -96,7 +96,7 @@ def angle(input, *, out=None):
                 node.kept = (save(input),)
         return wrap(_angle_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
-        return failed(error, angle, input, out=out)
+        return failed(error, angle, locals())
 
 
 def angle_out(input, *, out):
@@ -108,11 +108,9 @@ def angle_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("angle", input, out)
-        adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, angle_out, input, out=out)
+        return failed(error, angle_out, locals())
 
 
 def _conj_physical(input):
@@ -130,7 +128,7 @@ def _conj_physical(input):
         kind = input._mt_kind or kind_of(input)
         return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, _conj_physical, input)
+        return failed(error, _conj_physical, locals())
 
 
 def conj_physical(input, *, out=None):
@@ -184,7 +182,7 @@ def exp(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, exp, input, out=out)
+        return failed(error, exp, locals())
 
 
 def exp_(input):
@@ -207,7 +205,7 @@ def exp_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, exp_, input)
+        return failed(error, exp_, locals())
 
 
 def exp_out(input, *, out):
@@ -219,11 +217,9 @@ def exp_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("exp", input, out)
-        adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, exp_out, input, out=out)
+        return failed(error, exp_out, locals())
 
 
 def expm1(input, *, out=None):
@@ -246,7 +242,7 @@ def expm1(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, expm1, input, out=out)
+        return failed(error, expm1, locals())
 
 
 def expm1_(input):
@@ -269,7 +265,7 @@ def expm1_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, expm1_, input)
+        return failed(error, expm1_, locals())
 
 
 def expm1_out(input, *, out):
@@ -281,11 +277,9 @@ def expm1_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("expm1", input, out)
-        adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, expm1_out, input, out=out)
+        return failed(error, expm1_out, locals())
 
 
 def exp2(input, *, out=None):
@@ -308,7 +302,7 @@ def exp2(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, exp2, input, out=out)
+        return failed(error, exp2, locals())
 
 
 def exp2_(input):
@@ -331,7 +325,7 @@ def exp2_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, exp2_, input)
+        return failed(error, exp2_, locals())
 
 
 def exp2_out(input, *, out):
@@ -343,11 +337,9 @@ def exp2_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("exp2", input, out)
-        adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, exp2_out, input, out=out)
+        return failed(error, exp2_out, locals())
 
 
 def log(input, *, out=None):
@@ -368,7 +360,7 @@ def log(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, log, input, out=out)
+        return failed(error, log, locals())
 
 
 def log_(input):
@@ -391,7 +383,7 @@ def log_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, log_, input)
+        return failed(error, log_, locals())
 
 
 def log_out(input, *, out):
@@ -403,11 +395,9 @@ def log_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("log", input, out)
-        adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, log_out, input, out=out)
+        return failed(error, log_out, locals())
 
 
 def log2(input, *, out=None):
@@ -428,7 +418,7 @@ def log2(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, log2, input, out=out)
+        return failed(error, log2, locals())
 
 
 def log2_(input):
@@ -451,7 +441,7 @@ def log2_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, log2_, input)
+        return failed(error, log2_, locals())
 
 
 def log2_out(input, *, out):
@@ -463,11 +453,9 @@ def log2_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("log2", input, out)
-        adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, log2_out, input, out=out)
+        return failed(error, log2_out, locals())
 
 
 def log10(input, *, out=None):
@@ -488,7 +476,7 @@ def log10(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, log10, input, out=out)
+        return failed(error, log10, locals())
 
 
 def log10_(input):
@@ -511,7 +499,7 @@ def log10_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, log10_, input)
+        return failed(error, log10_, locals())
 
 
 def log10_out(input, *, out):
@@ -523,11 +511,9 @@ def log10_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("log10", input, out)
-        adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, log10_out, input, out=out)
+        return failed(error, log10_out, locals())
 
 
 def log1p(input, *, out=None):
@@ -548,7 +534,7 @@ def log1p(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, log1p, input, out=out)
+        return failed(error, log1p, locals())
 
 
 def log1p_(input):
@@ -571,7 +557,7 @@ def log1p_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, log1p_, input)
+        return failed(error, log1p_, locals())
 
 
 def log1p_out(input, *, out):
@@ -583,11 +569,9 @@ def log1p_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("log1p", input, out)
-        adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, log1p_out, input, out=out)
+        return failed(error, log1p_out, locals())
 
 
 def sin(input, *, out=None):
@@ -608,7 +592,7 @@ def sin(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, sin, input, out=out)
+        return failed(error, sin, locals())
 
 
 def sin_(input):
@@ -631,7 +615,7 @@ def sin_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sin_, input)
+        return failed(error, sin_, locals())
 
 
 def sin_out(input, *, out):
@@ -643,11 +627,9 @@ def sin_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sin", input, out)
-        adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sin_out, input, out=out)
+        return failed(error, sin_out, locals())
 
 
 def cos(input, *, out=None):
@@ -668,7 +650,7 @@ def cos(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, cos, input, out=out)
+        return failed(error, cos, locals())
 
 
 def cos_(input):
@@ -691,7 +673,7 @@ def cos_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, cos_, input)
+        return failed(error, cos_, locals())
 
 
 def cos_out(input, *, out):
@@ -703,11 +685,9 @@ def cos_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("cos", input, out)
-        adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, cos_out, input, out=out)
+        return failed(error, cos_out, locals())
 
 
 def tan(input, *, out=None):
@@ -730,7 +710,7 @@ def tan(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, tan, input, out=out)
+        return failed(error, tan, locals())
 
 
 def tan_(input):
@@ -753,7 +733,7 @@ def tan_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, tan_, input)
+        return failed(error, tan_, locals())
 
 
 def tan_out(input, *, out):
@@ -765,11 +745,9 @@ def tan_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("tan", input, out)
-        adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, tan_out, input, out=out)
+        return failed(error, tan_out, locals())
 
 
 def asin(input, *, out=None):
@@ -790,7 +768,7 @@ def asin(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, asin, input, out=out)
+        return failed(error, asin, locals())
 
 
 def asin_(input):
@@ -813,7 +791,7 @@ def asin_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, asin_, input)
+        return failed(error, asin_, locals())
 
 
 def asin_out(input, *, out):
@@ -825,11 +803,9 @@ def asin_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("asin", input, out)
-        adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, asin_out, input, out=out)
+        return failed(error, asin_out, locals())
 
 
 def acos(input, *, out=None):
@@ -850,7 +826,7 @@ def acos(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, acos, input, out=out)
+        return failed(error, acos, locals())
 
 
 def acos_(input):
@@ -873,7 +849,7 @@ def acos_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, acos_, input)
+        return failed(error, acos_, locals())
 
 
 def acos_out(input, *, out):
@@ -885,11 +861,9 @@ def acos_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("acos", input, out)
-        adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, acos_out, input, out=out)
+        return failed(error, acos_out, locals())
 
 
 def atan(input, *, out=None):
@@ -910,7 +884,7 @@ def atan(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, atan, input, out=out)
+        return failed(error, atan, locals())
 
 
 def atan_(input):
@@ -933,7 +907,7 @@ def atan_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, atan_, input)
+        return failed(error, atan_, locals())
 
 
 def atan_out(input, *, out):
@@ -945,11 +919,9 @@ def atan_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("atan", input, out)
-        adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, atan_out, input, out=out)
+        return failed(error, atan_out, locals())
 
 
 def sinh(input, *, out=None):
@@ -970,7 +942,7 @@ def sinh(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, sinh, input, out=out)
+        return failed(error, sinh, locals())
 
 
 def sinh_(input):
@@ -993,7 +965,7 @@ def sinh_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sinh_, input)
+        return failed(error, sinh_, locals())
 
 
 def sinh_out(input, *, out):
@@ -1005,11 +977,9 @@ def sinh_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sinh", input, out)
-        adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sinh_out, input, out=out)
+        return failed(error, sinh_out, locals())
 
 
 def cosh(input, *, out=None):
@@ -1030,7 +1000,7 @@ def cosh(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, cosh, input, out=out)
+        return failed(error, cosh, locals())
 
 
 def cosh_(input):
@@ -1053,7 +1023,7 @@ def cosh_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, cosh_, input)
+        return failed(error, cosh_, locals())
 
 
 def cosh_out(input, *, out):
@@ -1065,11 +1035,9 @@ def cosh_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("cosh", input, out)
-        adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, cosh_out, input, out=out)
+        return failed(error, cosh_out, locals())
 
 
 def asinh(input, *, out=None):
@@ -1090,7 +1058,7 @@ def asinh(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, asinh, input, out=out)
+        return failed(error, asinh, locals())
 
 
 def asinh_(input):
@@ -1112,7 +1080,7 @@ def asinh_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, asinh_, input)
+        return failed(error, asinh_, locals())
 
 
 def asinh_out(input, *, out):
@@ -1124,11 +1092,9 @@ def asinh_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("asinh", input, out)
-        adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, asinh_out, input, out=out)
+        return failed(error, asinh_out, locals())
 
 
 def acosh(input, *, out=None):
@@ -1149,7 +1115,7 @@ def acosh(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, acosh, input, out=out)
+        return failed(error, acosh, locals())
 
 
 def acosh_(input):
@@ -1171,7 +1137,7 @@ def acosh_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, acosh_, input)
+        return failed(error, acosh_, locals())
 
 
 def acosh_out(input, *, out):
@@ -1183,11 +1149,9 @@ def acosh_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("acosh", input, out)
-        adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, acosh_out, input, out=out)
+        return failed(error, acosh_out, locals())
 
 
 def atanh(input, *, out=None):
@@ -1208,7 +1172,7 @@ def atanh(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, atanh, input, out=out)
+        return failed(error, atanh, locals())
 
 
 def atanh_(input):
@@ -1230,7 +1194,7 @@ def atanh_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, atanh_, input)
+        return failed(error, atanh_, locals())
 
 
 def atanh_out(input, *, out):
@@ -1242,11 +1206,9 @@ def atanh_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("atanh", input, out)
-        adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, atanh_out, input, out=out)
+        return failed(error, atanh_out, locals())
 
 
 def sinc(input, *, out=None):
@@ -1267,7 +1229,7 @@ def sinc(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, sinc, input, out=out)
+        return failed(error, sinc, locals())
 
 
 def sinc_(input):
@@ -1290,7 +1252,7 @@ def sinc_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, sinc_, input)
+        return failed(error, sinc_, locals())
 
 
 def sinc_out(input, *, out):
@@ -1302,11 +1264,9 @@ def sinc_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sinc", input, out)
-        adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, sinc_out, input, out=out)
+        return failed(error, sinc_out, locals())
 
 
 def deg2rad(input, *, out=None):
@@ -1326,7 +1286,7 @@ def deg2rad(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, deg2rad, input, out=out)
+        return failed(error, deg2rad, locals())
 
 
 def deg2rad_(input):
@@ -1348,7 +1308,7 @@ def deg2rad_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, deg2rad_, input)
+        return failed(error, deg2rad_, locals())
 
 
 def deg2rad_out(input, *, out):
@@ -1360,11 +1320,9 @@ def deg2rad_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("deg2rad", input, out)
-        adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, deg2rad_out, input, out=out)
+        return failed(error, deg2rad_out, locals())
 
 
 def rad2deg(input, *, out=None):
@@ -1384,7 +1342,7 @@ def rad2deg(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, rad2deg, input, out=out)
+        return failed(error, rad2deg, locals())
 
 
 def rad2deg_(input):
@@ -1406,7 +1364,7 @@ def rad2deg_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, rad2deg_, input)
+        return failed(error, rad2deg_, locals())
 
 
 def rad2deg_out(input, *, out):
@@ -1418,11 +1376,9 @@ def rad2deg_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("rad2deg", input, out)
-        adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, rad2deg_out, input, out=out)
+        return failed(error, rad2deg_out, locals())
 
 
 def tanh(input, *, out=None):
@@ -1445,7 +1401,7 @@ def tanh(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, tanh, input, out=out)
+        return failed(error, tanh, locals())
 
 
 def tanh_(input):
@@ -1468,7 +1424,7 @@ def tanh_(input):
             node.kept = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, tanh_, input)
+        return failed(error, tanh_, locals())
 
 
 def tanh_out(input, *, out):
@@ -1480,11 +1436,9 @@ def tanh_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("tanh", input, out)
-        adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, tanh_out, input, out=out)
+        return failed(error, tanh_out, locals())
 
 
 def tanh_backward(grad_output, output, *, out=None):
@@ -1497,9 +1451,7 @@ def tanh_backward(grad_output, output, *, out=None):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         node = None
-        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             output_edge = output._mt_edge or edge_of(output)
             if grad_output_edge is not None or output_edge is not None:
@@ -1530,7 +1482,7 @@ def tanh_backward(grad_output, output, *, out=None):
             _tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, tanh_backward, grad_output, output, out=out)
+        return failed(error, tanh_backward, locals())
 
 
 def tanh_backward_out(grad_output, output, *, out):
@@ -1543,13 +1495,11 @@ def tanh_backward_out(grad_output, output, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("tanh_backward", grad_output, output, out)
-        adopt_result(
+        return adopt_result(
             out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, tanh_backward_out, grad_output, output, out=out)
+        return failed(error, tanh_backward_out, locals())
 
 
 def floor(input, *, out=None):
@@ -1569,7 +1519,7 @@ def floor(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, floor, input, out=out)
+        return failed(error, floor, locals())
 
 
 def floor_(input):
@@ -1591,7 +1541,7 @@ def floor_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, floor_, input)
+        return failed(error, floor_, locals())
 
 
 def floor_out(input, *, out):
@@ -1603,11 +1553,9 @@ def floor_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("floor", input, out)
-        adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, floor_out, input, out=out)
+        return failed(error, floor_out, locals())
 
 
 def ceil(input, *, out=None):
@@ -1627,7 +1575,7 @@ def ceil(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, ceil, input, out=out)
+        return failed(error, ceil, locals())
 
 
 def ceil_(input):
@@ -1649,7 +1597,7 @@ def ceil_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, ceil_, input)
+        return failed(error, ceil_, locals())
 
 
 def ceil_out(input, *, out):
@@ -1661,11 +1609,9 @@ def ceil_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("ceil", input, out)
-        adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, ceil_out, input, out=out)
+        return failed(error, ceil_out, locals())
 
 
 def round_default(input, *, out=None):
@@ -1685,7 +1631,7 @@ def round_default(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, round_default, input, out=out)
+        return failed(error, round_default, locals())
 
 
 def round__default(input):
@@ -1707,7 +1653,7 @@ def round__default(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, round__default, input)
+        return failed(error, round__default, locals())
 
 
 def round_default_out(input, *, out):
@@ -1719,11 +1665,9 @@ def round_default_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("round", input, out)
-        adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, round_default_out, input, out=out)
+        return failed(error, round_default_out, locals())
 
 
 def round_decimals(input, *, decimals, out=None):
@@ -1745,7 +1689,7 @@ def round_decimals(input, *, decimals, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, round_decimals, input, decimals=decimals, out=out)
+        return failed(error, round_decimals, locals())
 
 
 def round(input, *, out=None, decimals=...):
@@ -1780,7 +1724,7 @@ def round__decimals(input, *, decimals):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, round__decimals, input, decimals=decimals)
+        return failed(error, round__decimals, locals())
 
 
 def round_(input, *, decimals=...):
@@ -1805,11 +1749,9 @@ def round_decimals_out(input, *, decimals, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("round", input, out)
-        adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, round_decimals_out, input, decimals=decimals, out=out)
+        return failed(error, round_decimals_out, locals())
 
 
 def trunc(input, *, out=None):
@@ -1829,7 +1771,7 @@ def trunc(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, trunc, input, out=out)
+        return failed(error, trunc, locals())
 
 
 def trunc_(input):
@@ -1851,7 +1793,7 @@ def trunc_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, trunc_, input)
+        return failed(error, trunc_, locals())
 
 
 def trunc_out(input, *, out):
@@ -1863,11 +1805,9 @@ def trunc_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("trunc", input, out)
-        adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, trunc_out, input, out=out)
+        return failed(error, trunc_out, locals())
 
 
 def frac(input, *, out=None):
@@ -1887,7 +1827,7 @@ def frac(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, frac, input, out=out)
+        return failed(error, frac, locals())
 
 
 def frac_(input):
@@ -1909,7 +1849,7 @@ def frac_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, frac_, input)
+        return failed(error, frac_, locals())
 
 
 def frac_out(input, *, out):
@@ -1921,11 +1861,9 @@ def frac_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("frac", input, out)
-        adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, frac_out, input, out=out)
+        return failed(error, frac_out, locals())
 
 
 def atan2(input, other, *, out=None):
@@ -1938,9 +1876,7 @@ def atan2(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1969,7 +1905,7 @@ def atan2(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, atan2, input, other, out=out)
+        return failed(error, atan2, locals())
 
 
 def atan2_(input, other):
@@ -1980,9 +1916,7 @@ def atan2_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1997,7 +1931,7 @@ def atan2_(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, atan2_, input, other)
+        return failed(error, atan2_, locals())
 
 
 def atan2_out(input, other, *, out):
@@ -2010,11 +1944,9 @@ def atan2_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("atan2", input, other, out)
-        adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, atan2_out, input, other, out=out)
+        return failed(error, atan2_out, locals())
 
 
 def hypot(input, other, *, out=None):
@@ -2027,9 +1959,7 @@ def hypot(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2043,7 +1973,7 @@ def hypot(input, other, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, hypot, input, other, out=out)
+        return failed(error, hypot, locals())
 
 
 def hypot_(input, other):
@@ -2054,9 +1984,7 @@ def hypot_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2072,7 +2000,7 @@ def hypot_(input, other):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, hypot_, input, other)
+        return failed(error, hypot_, locals())
 
 
 def hypot_out(input, other, *, out):
@@ -2085,11 +2013,9 @@ def hypot_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("hypot", input, other, out)
-        adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, hypot_out, input, other, out=out)
+        return failed(error, hypot_out, locals())
 
 
 def copysign_Tensor(input, other, *, out=None):
@@ -2102,9 +2028,7 @@ def copysign_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2120,7 +2044,7 @@ def copysign_Tensor(input, other, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, copysign_Tensor, input, other, out=out)
+        return failed(error, copysign_Tensor, locals())
 
 
 def copysign__Tensor(input, other):
@@ -2131,9 +2055,7 @@ def copysign__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2151,7 +2073,7 @@ def copysign__Tensor(input, other):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, copysign__Tensor, input, other)
+        return failed(error, copysign__Tensor, locals())
 
 
 def copysign_Tensor_out(input, other, *, out):
@@ -2164,11 +2086,9 @@ def copysign_Tensor_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("copysign", input, other, out)
-        adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, copysign_Tensor_out, input, other, out=out)
+        return failed(error, copysign_Tensor_out, locals())
 
 
 def copysign_Scalar(input, other, *, out=None):
@@ -2193,7 +2113,7 @@ def copysign_Scalar(input, other, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, copysign_Scalar, input, other, out=out)
+        return failed(error, copysign_Scalar, locals())
 
 
 def copysign(input, other, *, out=None):
@@ -2231,7 +2151,7 @@ def copysign__Scalar(input, other):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, copysign__Scalar, input, other)
+        return failed(error, copysign__Scalar, locals())
 
 
 def copysign_(input, other):
@@ -2257,11 +2177,9 @@ def copysign_Scalar_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("copysign", input, out)
-        adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, copysign_Scalar_out, input, other, out=out)
+        return failed(error, copysign_Scalar_out, locals())
 
 
 def nextafter(input, other, *, out=None):
@@ -2274,9 +2192,7 @@ def nextafter(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2305,7 +2221,7 @@ def nextafter(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_nextafter_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, nextafter, input, other, out=out)
+        return failed(error, nextafter, locals())
 
 
 def nextafter_(input, other):
@@ -2316,9 +2232,7 @@ def nextafter_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2333,7 +2247,7 @@ def nextafter_(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, nextafter_, input, other)
+        return failed(error, nextafter_, locals())
 
 
 def nextafter_out(input, other, *, out):
@@ -2346,11 +2260,9 @@ def nextafter_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("nextafter", input, other, out)
-        adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, nextafter_out, input, other, out=out)
+        return failed(error, nextafter_out, locals())
 
 
 def logaddexp(input, other, *, out=None):
@@ -2363,9 +2275,7 @@ def logaddexp(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2394,7 +2304,7 @@ def logaddexp(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_logaddexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, logaddexp, input, other, out=out)
+        return failed(error, logaddexp, locals())
 
 
 def logaddexp_out(input, other, *, out):
@@ -2407,11 +2317,9 @@ def logaddexp_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("logaddexp", input, other, out)
-        adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logaddexp_out, input, other, out=out)
+        return failed(error, logaddexp_out, locals())
 
 
 def logaddexp2(input, other, *, out=None):
@@ -2424,9 +2332,7 @@ def logaddexp2(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2455,7 +2361,7 @@ def logaddexp2(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_logaddexp2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, logaddexp2, input, other, out=out)
+        return failed(error, logaddexp2, locals())
 
 
 def logaddexp2_out(input, other, *, out):
@@ -2468,11 +2374,9 @@ def logaddexp2_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("logaddexp2", input, other, out)
-        adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logaddexp2_out, input, other, out=out)
+        return failed(error, logaddexp2_out, locals())
 
 
 def heaviside(input, values, *, out=None):
@@ -2485,9 +2389,7 @@ def heaviside(input, values, *, out=None):
         input_array = input._mt_array
         values_array = values._mt_array
         node = None
-        if (input._mt_edge is not None or values._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is values._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             values_edge = values._mt_edge or edge_of(values)
             if input_edge is not None or values_edge is not None:
@@ -2516,7 +2418,7 @@ def heaviside(input, values, *, out=None):
         kind = common_kind(input, values)
         return wrap(_heaviside_kernels[kind or type(input_array)](input_array, values_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, heaviside, input, values, out=out)
+        return failed(error, heaviside, locals())
 
 
 def heaviside_(input, values):
@@ -2527,9 +2429,7 @@ def heaviside_(input, values):
         input_array = input._mt_array
         values_array = values._mt_array
         node = None
-        if (input._mt_edge is not None or values._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is values._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             values_edge = values._mt_edge or edge_of(values)
             if input_edge is not None or values_edge is not None:
@@ -2544,7 +2444,7 @@ def heaviside_(input, values):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, heaviside_, input, values)
+        return failed(error, heaviside_, locals())
 
 
 def heaviside_out(input, values, *, out):
@@ -2557,11 +2457,10 @@ def heaviside_out(input, values, *, out):
         out_array = out._mt_array
         refuse_unwritable("aten::heaviside", (out,), input, values)
         adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
-        mark_written(out)
         record_refusal("aten::heaviside", (out,), input, values)
         return out
     except CALL_ERRORS as error:
-        return failed(error, heaviside_out, input, values, out=out)
+        return failed(error, heaviside_out, locals())
 
 
 def ldexp(input, other, *, out=None):
@@ -2574,9 +2473,7 @@ def ldexp(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2590,7 +2487,7 @@ def ldexp(input, other, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, ldexp, input, other, out=out)
+        return failed(error, ldexp, locals())
 
 
 def ldexp_(input, other):
@@ -2601,9 +2498,7 @@ def ldexp_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -2619,7 +2514,7 @@ def ldexp_(input, other):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, ldexp_, input, other)
+        return failed(error, ldexp_, locals())
 
 
 def ldexp_out(input, other, *, out):
@@ -2632,11 +2527,9 @@ def ldexp_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("ldexp", input, other, out)
-        adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, ldexp_out, input, other, out=out)
+        return failed(error, ldexp_out, locals())
 
 
 def frexp(input, *, out=None):
@@ -2660,7 +2553,7 @@ def frexp(input, *, out=None):
             node.kept = (save(exponent),)
         return return_types.frexp((mantissa, exponent))
     except CALL_ERRORS as error:
-        return failed(error, frexp, input, out=out)
+        return failed(error, frexp, locals())
 
 
 def frexp_out(input, *, out):
@@ -2676,10 +2569,9 @@ def frexp_out(input, *, out):
         arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.frexp_out(out)
     except CALL_ERRORS as error:
-        return failed(error, frexp_out, input, out=out)
+        return failed(error, frexp_out, locals())
 
 
 def logit(input, eps=None, *, out=None):
@@ -2702,7 +2594,7 @@ def logit(input, eps=None, *, out=None):
                 node.kept = (save(input),)
         return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
     except CALL_ERRORS as error:
-        return failed(error, logit, input, eps, out=out)
+        return failed(error, logit, locals())
 
 
 def logit_(input, eps=None):
@@ -2728,7 +2620,7 @@ def logit_(input, eps=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, logit_, input, eps)
+        return failed(error, logit_, locals())
 
 
 def logit_out(input, eps=None, *, out):
@@ -2742,11 +2634,9 @@ def logit_out(input, eps=None, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("logit", input, out)
-        adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logit_out, input, eps, out=out)
+        return failed(error, logit_out, locals())
 
 
 def fix(input, *, out=None):
@@ -3023,7 +2913,7 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
             refuse_complex("nan_to_num", input)
         return result
     except CALL_ERRORS as error:
-        return failed(error, nan_to_num, input, nan, posinf, neginf, out=out)
+        return failed(error, nan_to_num, locals())
 
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
@@ -3052,7 +2942,7 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, nan_to_num_, input, nan, posinf, neginf)
+        return failed(error, nan_to_num_, locals())
 
 
 def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
@@ -3070,11 +2960,11 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("nan_to_num", input, out)
-        adopt_result(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, nan_to_num_out, input, nan, posinf, neginf, out=out)
+        return failed(error, nan_to_num_out, locals())
 
 
 complete(__name__)

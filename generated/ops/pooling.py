@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import pooling as nodes
-from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
+from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
@@ -77,7 +77,7 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
             ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
         return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
-        return failed(error, max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return failed(error, max_pool2d, locals())
 
 
 def max_pool2d_with_indices(
@@ -131,7 +131,7 @@ def max_pool2d_with_indices(
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+        return failed(error, max_pool2d_with_indices, locals())
 
 
 def max_pool2d_with_indices_out(
@@ -171,12 +171,9 @@ def max_pool2d_with_indices_out(
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(
-            error, max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
+        return failed(error, max_pool2d_with_indices_out, locals())
 
 
 def max_pool2d_with_indices_backward(
@@ -223,9 +220,7 @@ def max_pool2d_with_indices_backward(
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -240,19 +235,7 @@ def max_pool2d_with_indices_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            max_pool2d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
+        return failed(error, max_pool2d_with_indices_backward, locals())
 
 
 def max_pool2d_with_indices_backward_out(
@@ -297,7 +280,7 @@ def max_pool2d_with_indices_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
                 grad_output_array,
@@ -311,22 +294,8 @@ def max_pool2d_with_indices_backward_out(
                 out=out_array,
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            max_pool2d_with_indices_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
+        return failed(error, max_pool2d_with_indices_backward_out, locals())
 
 
 def avg_pool2d(
@@ -393,18 +362,7 @@ def avg_pool2d(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool2d,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return failed(error, avg_pool2d, locals())
 
 
 def avg_pool2d_out(
@@ -450,27 +408,14 @@ def avg_pool2d_out(
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("avg_pool2d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _avg_pool2d_kernels[type(input_array)](
                 input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool2d_out,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return failed(error, avg_pool2d_out, locals())
 
 
 def avg_pool2d_backward(
@@ -518,9 +463,7 @@ def avg_pool2d_backward(
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -547,19 +490,7 @@ def avg_pool2d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool2d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return failed(error, avg_pool2d_backward, locals())
 
 
 def avg_pool2d_backward_out(
@@ -605,7 +536,7 @@ def avg_pool2d_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("avg_pool2d_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _avg_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array,
@@ -619,22 +550,8 @@ def avg_pool2d_backward_out(
                 out=out_array,
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool2d_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return failed(error, avg_pool2d_backward_out, locals())
 
 
 def adaptive_avg_pool2d(input, output_size, *, out=None):
@@ -652,7 +569,7 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
             output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
         return composite_pooling.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool2d, input, output_size, out=out)
+        return failed(error, adaptive_avg_pool2d, locals())
 
 
 def adaptive_avg_pool2d_out(input, output_size, *, out):
@@ -670,7 +587,7 @@ def adaptive_avg_pool2d_out(input, output_size, *, out):
             refuse_grad("adaptive_avg_pool2d", input, out)
         return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
     except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool2d_out, input, output_size, out=out)
+        return failed(error, adaptive_avg_pool2d_out, locals())
 
 
 def _adaptive_avg_pool2d(input, output_size):
@@ -692,7 +609,7 @@ def _adaptive_avg_pool2d(input, output_size):
                 node.kept = (save(input),)
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
     except CALL_ERRORS as error:
-        return failed(error, _adaptive_avg_pool2d, input, output_size)
+        return failed(error, _adaptive_avg_pool2d, locals())
 
 
 def _adaptive_avg_pool2d_backward(grad_output, input):
@@ -703,9 +620,7 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -717,7 +632,7 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
             __adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
         )
     except CALL_ERRORS as error:
-        return failed(error, _adaptive_avg_pool2d_backward, grad_output, input)
+        return failed(error, _adaptive_avg_pool2d_backward, locals())
 
 
 def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
@@ -749,7 +664,7 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
             ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
         return ops.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
-        return failed(error, max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return failed(error, max_pool3d, locals())
 
 
 def max_pool3d_with_indices(
@@ -803,7 +718,7 @@ def max_pool3d_with_indices(
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+        return failed(error, max_pool3d_with_indices, locals())
 
 
 def max_pool3d_with_indices_out(
@@ -843,12 +758,9 @@ def max_pool3d_with_indices_out(
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(
-            error, max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
-        )
+        return failed(error, max_pool3d_with_indices_out, locals())
 
 
 def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
@@ -888,9 +800,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -905,18 +815,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            max_pool3d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-        )
+        return failed(error, max_pool3d_with_indices_backward, locals())
 
 
 def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
@@ -948,7 +847,7 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
             ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
         return composite_pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
-        return failed(error, max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return failed(error, max_pool1d, locals())
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
@@ -980,7 +879,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
             ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
         return composite_pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
-        return failed(error, max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return failed(error, max_pool1d_with_indices, locals())
 
 
 def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True):
@@ -1010,7 +909,7 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
             count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
         return composite_pooling.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     except CALL_ERRORS as error:
-        return failed(error, avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        return failed(error, avg_pool1d, locals())
 
 
 def avg_pool3d(
@@ -1077,18 +976,7 @@ def avg_pool3d(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool3d,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return failed(error, avg_pool3d, locals())
 
 
 def avg_pool3d_out(
@@ -1134,27 +1022,14 @@ def avg_pool3d_out(
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("avg_pool3d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _avg_pool3d_kernels[type(input_array)](
                 input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool3d_out,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return failed(error, avg_pool3d_out, locals())
 
 
 def avg_pool3d_backward(
@@ -1197,9 +1072,7 @@ def avg_pool3d_backward(
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1226,18 +1099,7 @@ def avg_pool3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            avg_pool3d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
+        return failed(error, avg_pool3d_backward, locals())
 
 
 def adaptive_avg_pool1d(input, output_size):
@@ -1253,7 +1115,7 @@ def adaptive_avg_pool1d(input, output_size):
             output_size = sized_ints_of(output_size, "adaptive_avg_pool1d", "output_size", 2)
         return composite_pooling.adaptive_avg_pool1d(input, output_size)
     except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool1d, input, output_size)
+        return failed(error, adaptive_avg_pool1d, locals())
 
 
 def adaptive_avg_pool3d(input, output_size, *, out=None):
@@ -1271,7 +1133,7 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
             output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
         return composite_pooling.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool3d, input, output_size, out=out)
+        return failed(error, adaptive_avg_pool3d, locals())
 
 
 def adaptive_avg_pool3d_out(input, output_size, *, out):
@@ -1289,7 +1151,7 @@ def adaptive_avg_pool3d_out(input, output_size, *, out):
             refuse_grad("adaptive_avg_pool3d", input, out)
         return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
     except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool3d_out, input, output_size, out=out)
+        return failed(error, adaptive_avg_pool3d_out, locals())
 
 
 def _adaptive_avg_pool3d(input, output_size):
@@ -1311,7 +1173,7 @@ def _adaptive_avg_pool3d(input, output_size):
                 node.kept = (save(input),)
         return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
     except CALL_ERRORS as error:
-        return failed(error, _adaptive_avg_pool3d, input, output_size)
+        return failed(error, _adaptive_avg_pool3d, locals())
 
 
 def _adaptive_avg_pool3d_backward(grad_output, input):
@@ -1322,9 +1184,7 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1336,7 +1196,7 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
             __adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
         )
     except CALL_ERRORS as error:
-        return failed(error, _adaptive_avg_pool3d_backward, grad_output, input)
+        return failed(error, _adaptive_avg_pool3d_backward, locals())
 
 
 def adaptive_max_pool1d(input, output_size):
@@ -1352,7 +1212,7 @@ def adaptive_max_pool1d(input, output_size):
             output_size = sized_ints_of(output_size, "adaptive_max_pool1d", "output_size", 2)
         return composite_pooling.adaptive_max_pool1d(input, output_size)
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool1d, input, output_size)
+        return failed(error, adaptive_max_pool1d, locals())
 
 
 def adaptive_max_pool2d(input, output_size, *, out=None):
@@ -1381,7 +1241,7 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool2d, input, output_size, out=out)
+        return failed(error, adaptive_max_pool2d, locals())
 
 
 def adaptive_max_pool2d_out(input, output_size, *, out):
@@ -1401,10 +1261,9 @@ def adaptive_max_pool2d_out(input, output_size, *, out):
         arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool2d_out, input, output_size, out=out)
+        return failed(error, adaptive_max_pool2d_out, locals())
 
 
 def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
@@ -1418,9 +1277,7 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1435,7 +1292,7 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
+        return failed(error, adaptive_max_pool2d_backward, locals())
 
 
 def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
@@ -1449,16 +1306,14 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, indices_array, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
+        return failed(error, adaptive_max_pool2d_backward_out, locals())
 
 
 def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, out=None):
@@ -1498,7 +1353,7 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
+        return failed(error, fractional_max_pool2d, locals())
 
 
 def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *, out):
@@ -1525,10 +1380,9 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
+        return failed(error, fractional_max_pool2d_out, locals())
 
 
 def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
@@ -1548,9 +1402,7 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1565,7 +1417,7 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
+        return failed(error, fractional_max_pool2d_backward, locals())
 
 
 def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, out=None):
@@ -1605,7 +1457,7 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
+        return failed(error, fractional_max_pool3d, locals())
 
 
 def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *, out):
@@ -1632,10 +1484,9 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
+        return failed(error, fractional_max_pool3d_out, locals())
 
 
 def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
@@ -1655,9 +1506,7 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1672,7 +1521,7 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
+        return failed(error, fractional_max_pool3d_backward, locals())
 
 
 def adaptive_max_pool3d(input, output_size, *, out=None):
@@ -1701,7 +1550,7 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool3d, input, output_size, out=out)
+        return failed(error, adaptive_max_pool3d, locals())
 
 
 def adaptive_max_pool3d_out(input, output_size, *, out):
@@ -1721,10 +1570,9 @@ def adaptive_max_pool3d_out(input, output_size, *, out):
         arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return out
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool3d_out, input, output_size, out=out)
+        return failed(error, adaptive_max_pool3d_out, locals())
 
 
 def adaptive_max_pool3d_backward(grad_output, input, indices):
@@ -1736,9 +1584,7 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
             if grad_output_edge is not None or input_edge is not None:
@@ -1753,7 +1599,7 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool3d_backward, grad_output, input, indices)
+        return failed(error, adaptive_max_pool3d_backward, locals())
 
 
 def max_unpool2d(input, indices, output_size):
@@ -1776,7 +1622,7 @@ def max_unpool2d(input, indices, output_size):
                 node.kept = (save(indices),)
         return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
     except CALL_ERRORS as error:
-        return failed(error, max_unpool2d, input, indices, output_size)
+        return failed(error, max_unpool2d, locals())
 
 
 def max_unpool3d(input, indices, output_size, stride, padding):
@@ -1809,7 +1655,7 @@ def max_unpool3d(input, indices, output_size, stride, padding):
             _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding), node
         )
     except CALL_ERRORS as error:
-        return failed(error, max_unpool3d, input, indices, output_size, stride, padding)
+        return failed(error, max_unpool3d, locals())
 
 
 complete(__name__)

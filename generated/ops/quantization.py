@@ -48,7 +48,7 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
         return ops.fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
-        return failed(error, fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
+        return failed(error, fake_quantize_per_tensor_affine_default, locals())
 
 
 def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max):
@@ -64,9 +64,7 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
         return composite_quantizing.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
     except CALL_ERRORS as error:
-        return failed(
-            error, fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
-        )
+        return failed(error, fake_quantize_per_tensor_affine_tensor_qparams, locals())
 
 
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
@@ -101,7 +99,7 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
             quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
         return ops.fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
-        return failed(error, fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
+        return failed(error, fake_quantize_per_channel_affine, locals())
 
 
 def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max):
@@ -133,7 +131,7 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
             node.kept = (save(mask),)
         return return_types.fake_quantize_per_tensor_affine_cachemask((output, mask))
     except CALL_ERRORS as error:
-        return failed(error, fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
+        return failed(error, fake_quantize_per_tensor_affine_cachemask, locals())
 
 
 def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
@@ -184,16 +182,7 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
             node.kept = (save(mask),)
         return return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams((output, mask))
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
-            input,
-            scale,
-            zero_point,
-            fake_quant_enabled,
-            quant_min,
-            quant_max,
-        )
+        return failed(error, _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, locals())
 
 
 def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max):
@@ -229,9 +218,7 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
             node.kept = (save(mask),)
         return return_types.fake_quantize_per_channel_affine_cachemask((output, mask))
     except CALL_ERRORS as error:
-        return failed(
-            error, fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
-        )
+        return failed(error, fake_quantize_per_channel_affine_cachemask, locals())
 
 
 complete(__name__)

@@ -85,7 +85,7 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, uniform_, input, from_, to, generator=generator)
+        return failed(error, uniform_, locals())
 
 
 def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
@@ -103,7 +103,7 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
             generator = generator_of(generator, "uniform", "generator")
         return composite_random.uniform(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, uniform_default, input, from_, to, generator=generator)
+        return failed(error, uniform_default, locals())
 
 
 def normal_(input, mean=0.0, std=1.0, *, generator=None):
@@ -131,7 +131,7 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, normal_, input, mean, std, generator=generator)
+        return failed(error, normal_, locals())
 
 
 def bernoulli__float(input, p=0.5, *, generator=None):
@@ -157,7 +157,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bernoulli__float, input, p, generator=generator)
+        return failed(error, bernoulli__float, locals())
 
 
 def bernoulli__Tensor(input, p, *, generator=None):
@@ -170,7 +170,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
         input_array = input._mt_array
         p_array = p._mt_array
         node = None
-        if (input._mt_edge is not None or p._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is p._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             p_edge = p._mt_edge or edge_of(p)
             if input_edge is not None or p_edge is not None:
@@ -185,7 +185,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, bernoulli__Tensor, input, p, generator=generator)
+        return failed(error, bernoulli__Tensor, locals())
 
 
 def bernoulli_(input, p=0.5, *, generator=None):
@@ -212,7 +212,7 @@ def bernoulli_Tensor(input, p, *, generator=None):
             generator = generator_of(generator, "bernoulli", "generator")
         return input.clone().bernoulli_(p, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, bernoulli_Tensor, input, p, generator=generator)
+        return failed(error, bernoulli_Tensor, locals())
 
 
 def bernoulli_default(input, *, generator=None, out=None):
@@ -233,7 +233,7 @@ def bernoulli_default(input, *, generator=None, out=None):
                 node.next_edges = (edge or None,)
         return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
     except CALL_ERRORS as error:
-        return failed(error, bernoulli_default, input, generator=generator, out=out)
+        return failed(error, bernoulli_default, locals())
 
 
 def bernoulli_default_out(input, *, generator=None, out):
@@ -247,11 +247,9 @@ def bernoulli_default_out(input, *, generator=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("bernoulli", input, out)
-        adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, bernoulli_default_out, input, generator=generator, out=out)
+        return failed(error, bernoulli_default_out, locals())
 
 
 def bernoulli_p(input, p, *, generator=None):
@@ -286,7 +284,7 @@ def bernoulli_p(input, p, *, generator=None):
             )
         return fresh(ops.empty_like(input).bernoulli_(p, generator=generator))
     except CALL_ERRORS as error:
-        return failed(error, bernoulli_p, input, p, generator=generator)
+        return failed(error, bernoulli_p, locals())
 
 
 def bernoulli(input, p=..., *, generator=None, out=None):
@@ -321,7 +319,7 @@ def random__default(input, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, random__default, input, generator=generator)
+        return failed(error, random__default, locals())
 
 
 def random_default(input, *, generator=None):
@@ -335,7 +333,7 @@ def random_default(input, *, generator=None):
             generator = generator_of(generator, "random", "generator")
         return input.clone().random_(generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, random_default, input, generator=generator)
+        return failed(error, random_default, locals())
 
 
 def random__to(input, to, *, generator=None):
@@ -361,7 +359,7 @@ def random__to(input, to, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, random__to, input, to, generator=generator)
+        return failed(error, random__to, locals())
 
 
 def random_to(input, to, *, generator=None):
@@ -377,7 +375,7 @@ def random_to(input, to, *, generator=None):
             generator = generator_of(generator, "random", "generator")
         return input.clone().random_(to, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, random_to, input, to, generator=generator)
+        return failed(error, random_to, locals())
 
 
 def random__from(input, from_, to, *, generator=None):
@@ -405,7 +403,7 @@ def random__from(input, from_, to, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, random__from, input, from_, to, generator=generator)
+        return failed(error, random__from, locals())
 
 
 def random_(*args, **kwargs):
@@ -439,7 +437,7 @@ def random_from(input, from_, to, *, generator=None):
             generator = generator_of(generator, "random", "generator")
         return composite_random.random_from(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, random_from, input, from_, to, generator=generator)
+        return failed(error, random_from, locals())
 
 
 def exponential_(input, lambd=1.0, *, generator=None):
@@ -465,7 +463,7 @@ def exponential_(input, lambd=1.0, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, exponential_, input, lambd, generator=generator)
+        return failed(error, exponential_, locals())
 
 
 def exponential_default(input, lambd=1.0, *, generator=None):
@@ -481,7 +479,7 @@ def exponential_default(input, lambd=1.0, *, generator=None):
             generator = generator_of(generator, "exponential", "generator")
         return input.clone().exponential_(lambd, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, exponential_default, input, lambd, generator=generator)
+        return failed(error, exponential_default, locals())
 
 
 def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
@@ -509,7 +507,7 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, cauchy_, input, median, sigma, generator=generator)
+        return failed(error, cauchy_, locals())
 
 
 def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
@@ -527,7 +525,7 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
             generator = generator_of(generator, "cauchy", "generator")
         return input.clone().cauchy_(median, sigma, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, cauchy_default, input, median, sigma, generator=generator)
+        return failed(error, cauchy_default, locals())
 
 
 def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
@@ -555,7 +553,7 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, log_normal_, input, mean, std, generator=generator)
+        return failed(error, log_normal_, locals())
 
 
 def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
@@ -573,7 +571,7 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
             generator = generator_of(generator, "log_normal", "generator")
         return input.clone().log_normal_(mean, std, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, log_normal_default, input, mean, std, generator=generator)
+        return failed(error, log_normal_default, locals())
 
 
 def geometric_(input, p, *, generator=None):
@@ -599,7 +597,7 @@ def geometric_(input, p, *, generator=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, geometric_, input, p, generator=generator)
+        return failed(error, geometric_, locals())
 
 
 def geometric_default(input, p, *, generator=None):
@@ -615,7 +613,7 @@ def geometric_default(input, p, *, generator=None):
             generator = generator_of(generator, "geometric", "generator")
         return input.clone().geometric_(p, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, geometric_default, input, p, generator=generator)
+        return failed(error, geometric_default, locals())
 
 
 def poisson(input, generator=None):
@@ -634,7 +632,7 @@ def poisson(input, generator=None):
                 node.next_edges = (edge or None,)
         return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
     except CALL_ERRORS as error:
-        return failed(error, poisson, input, generator)
+        return failed(error, poisson, locals())
 
 
 def binomial(count, prob, generator=None):
@@ -647,7 +645,7 @@ def binomial(count, prob, generator=None):
         count_array = count._mt_array
         prob_array = prob._mt_array
         node = None
-        if (count._mt_edge is not None or prob._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (count._mt_edge is prob._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             count_edge = count._mt_edge or edge_of(count)
             prob_edge = prob._mt_edge or edge_of(prob)
             if count_edge is not None or prob_edge is not None:
@@ -657,7 +655,7 @@ def binomial(count, prob, generator=None):
                 node.op = "aten::binomial"
         return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
     except CALL_ERRORS as error:
-        return failed(error, binomial, count, prob, generator)
+        return failed(error, binomial, locals())
 
 
 def _standard_gamma(input, generator=None):
@@ -680,7 +678,7 @@ def _standard_gamma(input, generator=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, _standard_gamma, input, generator)
+        return failed(error, _standard_gamma, locals())
 
 
 def _sample_dirichlet(input, generator=None):
@@ -700,7 +698,7 @@ def _sample_dirichlet(input, generator=None):
                 node.op = "aten::_sample_dirichlet"
         return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
     except CALL_ERRORS as error:
-        return failed(error, _sample_dirichlet, input, generator)
+        return failed(error, _sample_dirichlet, locals())
 
 
 def _standard_gamma_grad(input, output):
@@ -711,9 +709,7 @@ def _standard_gamma_grad(input, output):
         input_array = input._mt_array
         output_array = output._mt_array
         node = None
-        if (input._mt_edge is not None or output._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             output_edge = output._mt_edge or edge_of(output)
             if input_edge is not None or output_edge is not None:
@@ -723,7 +719,7 @@ def _standard_gamma_grad(input, output):
                 node.op = "aten::_standard_gamma_grad"
         return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
     except CALL_ERRORS as error:
-        return failed(error, _standard_gamma_grad, input, output)
+        return failed(error, _standard_gamma_grad, locals())
 
 
 def _dirichlet_grad(x, alpha, total):
@@ -735,7 +731,7 @@ def _dirichlet_grad(x, alpha, total):
         alpha_array = alpha._mt_array
         total_array = total._mt_array
         node = None
-        if (x._mt_edge is not None or alpha._mt_edge is not None or total._mt_edge is not None) and (
+        if not (x._mt_edge is alpha._mt_edge is total._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             x_edge = x._mt_edge or edge_of(x)
@@ -748,7 +744,7 @@ def _dirichlet_grad(x, alpha, total):
                 node.op = "aten::_dirichlet_grad"
         return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
     except CALL_ERRORS as error:
-        return failed(error, _dirichlet_grad, x, alpha, total)
+        return failed(error, _dirichlet_grad, locals())
 
 
 def rand(
@@ -807,19 +803,7 @@ def rand(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            rand,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, rand, locals())
 
 
 def rand_out(size, *more_size, out):
@@ -840,7 +824,7 @@ def rand_out(size, *more_size, out):
             record_refusal("aten::rand", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, rand_out, size, *more_size, out=out)
+        return failed(error, rand_out, locals())
 
 
 def rand_generator(
@@ -885,19 +869,7 @@ def rand_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            rand_generator,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, rand_generator, locals())
 
 
 def rand_generator_out(size, *more_size, generator, out):
@@ -920,7 +892,7 @@ def rand_generator_out(size, *more_size, generator, out):
             record_refusal("aten::rand", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, rand_generator_out, size, *more_size, generator=generator, out=out)
+        return failed(error, rand_generator_out, locals())
 
 
 def randn(
@@ -979,19 +951,7 @@ def randn(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randn,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randn, locals())
 
 
 def randn_out(size, *more_size, out):
@@ -1012,7 +972,7 @@ def randn_out(size, *more_size, out):
             record_refusal("aten::randn", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randn_out, size, *more_size, out=out)
+        return failed(error, randn_out, locals())
 
 
 def randn_generator(
@@ -1057,19 +1017,7 @@ def randn_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randn_generator,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randn_generator, locals())
 
 
 def randn_generator_out(size, *more_size, generator, out):
@@ -1092,7 +1040,7 @@ def randn_generator_out(size, *more_size, generator, out):
             record_refusal("aten::randn", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randn_generator_out, size, *more_size, generator=generator, out=out)
+        return failed(error, randn_generator_out, locals())
 
 
 def randint_default(
@@ -1156,19 +1104,7 @@ def randint_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_default,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_default, locals())
 
 
 def randint_default_out(high, size, *, out):
@@ -1189,7 +1125,7 @@ def randint_default_out(high, size, *, out):
             record_refusal("aten::randint", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randint_default_out, high, size, out=out)
+        return failed(error, randint_default_out, locals())
 
 
 def randint_generator(
@@ -1237,19 +1173,7 @@ def randint_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_generator,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_generator, locals())
 
 
 def randint_generator_out(high, size, *, generator, out):
@@ -1272,7 +1196,7 @@ def randint_generator_out(high, size, *, generator, out):
             record_refusal("aten::randint", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randint_generator_out, high, size, generator=generator, out=out)
+        return failed(error, randint_generator_out, locals())
 
 
 def randint_low(
@@ -1341,20 +1265,7 @@ def randint_low(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_low,
-            low,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_low, locals())
 
 
 def randint(
@@ -1436,7 +1347,7 @@ def randint_low_out(low, high, size, *, out):
             record_refusal("aten::randint", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randint_low_out, low, high, size, out=out)
+        return failed(error, randint_low_out, locals())
 
 
 def randint_low_generator(
@@ -1497,20 +1408,7 @@ def randint_low_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_low_generator,
-            low,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_low_generator, locals())
 
 
 def randint_low_generator_out(low, high, size, *, generator, out):
@@ -1535,7 +1433,7 @@ def randint_low_generator_out(low, high, size, *, generator, out):
             record_refusal("aten::randint", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randint_low_generator_out, low, high, size, generator=generator, out=out)
+        return failed(error, randint_low_generator_out, locals())
 
 
 def randperm(
@@ -1582,18 +1480,7 @@ def randperm(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randperm,
-            n,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randperm, locals())
 
 
 def randperm_out(n, *, out):
@@ -1612,7 +1499,7 @@ def randperm_out(n, *, out):
             record_refusal("aten::randperm", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randperm_out, n, out=out)
+        return failed(error, randperm_out, locals())
 
 
 def randperm_generator(
@@ -1652,18 +1539,7 @@ def randperm_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randperm_generator,
-            n,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randperm_generator, locals())
 
 
 def randperm_generator_out(n, *, generator, out):
@@ -1684,7 +1560,7 @@ def randperm_generator_out(n, *, generator, out):
             record_refusal("aten::randperm", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, randperm_generator_out, n, generator=generator, out=out)
+        return failed(error, randperm_generator_out, locals())
 
 
 def rand_like_default(
@@ -1720,17 +1596,7 @@ def rand_like_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            rand_like_default,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, rand_like_default, locals())
 
 
 def rand_like_generator(
@@ -1769,18 +1635,7 @@ def rand_like_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            rand_like_generator,
-            input,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, rand_like_generator, locals())
 
 
 def rand_like(
@@ -1854,17 +1709,7 @@ def randn_like_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randn_like_default,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randn_like_default, locals())
 
 
 def randn_like_generator(
@@ -1903,18 +1748,7 @@ def randn_like_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randn_like_generator,
-            input,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randn_like_generator, locals())
 
 
 def randn_like(
@@ -1995,18 +1829,7 @@ def randint_like_default(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_like_default,
-            input,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_like_default, locals())
 
 
 def randint_like_generator(
@@ -2062,19 +1885,7 @@ def randint_like_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_like_generator,
-            input,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_like_generator, locals())
 
 
 def randint_like_Tensor(
@@ -2115,18 +1926,7 @@ def randint_like_Tensor(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_like_Tensor,
-            input,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_like_Tensor, locals())
 
 
 def randint_like_Tensor_generator(
@@ -2180,19 +1980,7 @@ def randint_like_Tensor_generator(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_like_Tensor_generator,
-            input,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_like_Tensor_generator, locals())
 
 
 def randint_like_low_dtype(
@@ -2238,19 +2026,7 @@ def randint_like_low_dtype(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_like_low_dtype,
-            input,
-            low,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_like_low_dtype, locals())
 
 
 def randint_like_low_generator_dtype(
@@ -2310,20 +2086,7 @@ def randint_like_low_generator_dtype(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            randint_like_low_generator_dtype,
-            input,
-            low,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return failed(error, randint_like_low_generator_dtype, locals())
 
 
 def randint_like(*args, **kwargs):
@@ -2384,7 +2147,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
             generator = generator_of(generator, "multinomial", "generator")
         return composite_random.multinomial(input, num_samples, replacement, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, multinomial, input, num_samples, replacement, generator=generator, out=out)
+        return failed(error, multinomial, locals())
 
 
 def multinomial_out(input, num_samples, replacement=False, *, generator=None, out):
@@ -2404,7 +2167,7 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
             refuse_grad("multinomial", input, out)
         return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
     except CALL_ERRORS as error:
-        return failed(error, multinomial_out, input, num_samples, replacement, generator=generator, out=out)
+        return failed(error, multinomial_out, locals())
 
 
 def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
@@ -2444,7 +2207,7 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
             )
         return fresh(ops.empty_like(input).normal_(mean, std, generator=generator))
     except CALL_ERRORS as error:
-        return failed(error, normal_functional_default, input, mean, std, generator=generator)
+        return failed(error, normal_functional_default, locals())
 
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
@@ -2460,7 +2223,7 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
             generator = generator_of(generator, "normal", "generator")
         node = None
         if (
-            (mean._mt_edge is not None or std._mt_edge is not None)
+            not (mean._mt_edge is std._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(mean, std))
         ):
@@ -2476,7 +2239,7 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
             return recorded(node, composite_random.normal_tensor_tensor, mean, std, generator=generator)
         return composite_random.normal_tensor_tensor(mean, std, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, normal_Tensor_Tensor, mean, std, generator=generator, out=out)
+        return failed(error, normal_Tensor_Tensor, locals())
 
 
 def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
@@ -2492,7 +2255,7 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
             refuse_grad("normal", mean, std, out)
         return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
     except CALL_ERRORS as error:
-        return failed(error, normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+        return failed(error, normal_Tensor_Tensor_out, locals())
 
 
 def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
@@ -2523,7 +2286,7 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
             return recorded(node, composite_random.normal_tensor_float, mean, std, generator=generator)
         return composite_random.normal_tensor_float(mean, std, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, normal_Tensor_float, mean, std, generator=generator, out=out)
+        return failed(error, normal_Tensor_float, locals())
 
 
 def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
@@ -2541,7 +2304,7 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
             refuse_grad("normal", mean, out)
         return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
     except CALL_ERRORS as error:
-        return failed(error, normal_Tensor_float_out, mean, std, generator=generator, out=out)
+        return failed(error, normal_Tensor_float_out, locals())
 
 
 def normal_float_Tensor(mean, std, *, generator=None, out=None):
@@ -2572,7 +2335,7 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
             return recorded(node, composite_random.normal_float_tensor, mean, std, generator=generator)
         return composite_random.normal_float_tensor(mean, std, generator=generator)
     except CALL_ERRORS as error:
-        return failed(error, normal_float_Tensor, mean, std, generator=generator, out=out)
+        return failed(error, normal_float_Tensor, locals())
 
 
 def normal_float_Tensor_out(mean, std, *, generator=None, out):
@@ -2590,7 +2353,7 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
             refuse_grad("normal", std, out)
         return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
     except CALL_ERRORS as error:
-        return failed(error, normal_float_Tensor_out, mean, std, generator=generator, out=out)
+        return failed(error, normal_float_Tensor_out, locals())
 
 
 def normal_float_float(
@@ -2648,20 +2411,7 @@ def normal_float_float(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            normal_float_float,
-            mean,
-            std,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return failed(error, normal_float_float, locals())
 
 
 def normal(
@@ -2766,7 +2516,7 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
             record_refusal("aten::normal", (out,))
         return result
     except CALL_ERRORS as error:
-        return failed(error, normal_float_float_out, mean, std, size, generator=generator, out=out)
+        return failed(error, normal_float_float_out, locals())
 
 
 complete(__name__)

@@ -63,9 +63,7 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
+        return failed(error, lstm_input, locals())
 
 
 def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -93,9 +91,7 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
+        return failed(error, lstm_data, locals())
 
 
 def lstm(*args, **kwargs):
@@ -135,9 +131,7 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
+        return failed(error, gru_input, locals())
 
 
 def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -163,9 +157,7 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
+        return failed(error, gru_data, locals())
 
 
 def gru(*args, **kwargs):
@@ -207,9 +199,7 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
+        return failed(error, rnn_tanh_input, locals())
 
 
 def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -235,9 +225,7 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
+        return failed(error, rnn_tanh_data, locals())
 
 
 def rnn_tanh(*args, **kwargs):
@@ -279,9 +267,7 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
+        return failed(error, rnn_relu_input, locals())
 
 
 def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -307,9 +293,7 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-        )
+        return failed(error, rnn_relu_data, locals())
 
 
 def rnn_relu(*args, **kwargs):
@@ -380,7 +364,7 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
             node.kept += (save_output(node, result1), save(result2))
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(error, _thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
+        return failed(error, _thnn_fused_lstm_cell, locals())
 
 
 def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has_bias):
@@ -433,7 +417,7 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
         result2 = wrap_output(result2_array, node, 2)
         return result0, result1, result2
     except CALL_ERRORS as error:
-        return failed(error, _thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
+        return failed(error, _thnn_fused_lstm_cell_backward_impl, locals())
 
 
 def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
@@ -491,7 +475,7 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, _thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
+        return failed(error, _thnn_fused_gru_cell, locals())
 
 
 def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
@@ -504,9 +488,7 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
         grad_hy_array = grad_hy._mt_array
         workspace_array = workspace._mt_array
         node = None
-        if (grad_hy._mt_edge is not None or workspace._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_hy._mt_edge is workspace._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_hy_edge = grad_hy._mt_edge or edge_of(grad_hy)
             workspace_edge = workspace._mt_edge or edge_of(workspace)
             if grad_hy_edge is not None or workspace_edge is not None:
@@ -524,7 +506,7 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
         result4 = wrap_output(result4_array, node, 4)
         return result0, result1, result2, result3, result4
     except CALL_ERRORS as error:
-        return failed(error, _thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
+        return failed(error, _thnn_fused_gru_cell_backward, locals())
 
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
@@ -544,7 +526,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
             raise NotATensor
         return composite_recurrent.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
     except CALL_ERRORS as error:
-        return failed(error, lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+        return failed(error, lstm_cell, locals())
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):

@@ -125,7 +125,7 @@ def sum_default(input, *, dtype=None):
                 node.self_shape = input_array.shape
         return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
     except CALL_ERRORS as error:
-        return failed(error, sum_default, input, dtype=dtype)
+        return failed(error, sum_default, locals())
 
 
 def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
@@ -155,7 +155,7 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
                 node.keepdim = keepdim
         return wrap(_sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
     except CALL_ERRORS as error:
-        return failed(error, sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, sum_dim_IntList, locals())
 
 
 def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
@@ -192,11 +192,11 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("sum", input, out)
-        adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, sum_dim_IntList_out, locals())
 
 
 def mean_default(input, *, dtype=None, out=None):
@@ -219,7 +219,7 @@ def mean_default(input, *, dtype=None, out=None):
                 node.self_numel = input_array.size
         return wrap(_mean_default_kernels[type(input_array)](input_array, dtype), node)
     except CALL_ERRORS as error:
-        return failed(error, mean_default, input, dtype=dtype, out=out)
+        return failed(error, mean_default, locals())
 
 
 def mean_default_out(input, *, dtype=None, out):
@@ -233,11 +233,9 @@ def mean_default_out(input, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mean", input, out)
-        adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, mean_default_out, input, dtype=dtype, out=out)
+        return failed(error, mean_default_out, locals())
 
 
 def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
@@ -267,7 +265,7 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
                 node.keepdim = keepdim
         return wrap(_mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
     except CALL_ERRORS as error:
-        return failed(error, mean_dim, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, mean_dim, locals())
 
 
 def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
@@ -304,11 +302,9 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("mean", input, out)
-        adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, mean_dim_out, locals())
 
 
 def prod_default(input, *, dtype=None):
@@ -331,7 +327,7 @@ def prod_default(input, *, dtype=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, prod_default, input, dtype=dtype)
+        return failed(error, prod_default, locals())
 
 
 def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
@@ -362,7 +358,7 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, prod_dim_int, locals())
 
 
 def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
@@ -397,11 +393,11 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("prod", input, out)
-        adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, prod_dim_int_out, locals())
 
 
 def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -439,7 +435,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, amax, input, dim, keepdim, out=out)
+        return failed(error, amax, locals())
 
 
 def amax_out(input, dim=(), keepdim=False, *, out):
@@ -459,11 +455,9 @@ def amax_out(input, dim=(), keepdim=False, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("amax", input, out)
-        adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, amax_out, input, dim, keepdim, out=out)
+        return failed(error, amax_out, locals())
 
 
 def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -501,7 +495,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, amin, input, dim, keepdim, out=out)
+        return failed(error, amin, locals())
 
 
 def amin_out(input, dim=(), keepdim=False, *, out):
@@ -521,11 +515,9 @@ def amin_out(input, dim=(), keepdim=False, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("amin", input, out)
-        adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, amin_out, input, dim, keepdim, out=out)
+        return failed(error, amin_out, locals())
 
 
 def max_default(input, *, out=None):
@@ -548,7 +540,7 @@ def max_default(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, max_default, input, out=out)
+        return failed(error, max_default, locals())
 
 
 def max_default_out(input, *, out):
@@ -560,11 +552,9 @@ def max_default_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("max", input, out)
-        adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, max_default_out, input, out=out)
+        return failed(error, max_default_out, locals())
 
 
 def max_dim(input, dim, keepdim=False, *, out=None):
@@ -595,7 +585,7 @@ def max_dim(input, dim, keepdim=False, *, out=None):
             node.kept = (save(indices),)
         return return_types.max((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, max_dim, input, dim, keepdim, out=out)
+        return failed(error, max_dim, locals())
 
 
 def max_dim_out(input, dim, keepdim=False, *, out):
@@ -615,10 +605,9 @@ def max_dim_out(input, dim, keepdim=False, *, out):
         arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.max_out(out)
     except CALL_ERRORS as error:
-        return failed(error, max_dim_out, input, dim, keepdim, out=out)
+        return failed(error, max_dim_out, locals())
 
 
 def max_other(input, other, *, out=None):
@@ -693,7 +682,7 @@ def min_default(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, min_default, input, out=out)
+        return failed(error, min_default, locals())
 
 
 def min_default_out(input, *, out):
@@ -705,11 +694,9 @@ def min_default_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("min", input, out)
-        adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, min_default_out, input, out=out)
+        return failed(error, min_default_out, locals())
 
 
 def min_dim(input, dim, keepdim=False, *, out=None):
@@ -740,7 +727,7 @@ def min_dim(input, dim, keepdim=False, *, out=None):
             node.kept = (save(indices),)
         return return_types.min((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, min_dim, input, dim, keepdim, out=out)
+        return failed(error, min_dim, locals())
 
 
 def min_dim_out(input, dim, keepdim=False, *, out):
@@ -760,10 +747,9 @@ def min_dim_out(input, dim, keepdim=False, *, out):
         arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.min_out(out)
     except CALL_ERRORS as error:
-        return failed(error, min_dim_out, input, dim, keepdim, out=out)
+        return failed(error, min_dim_out, locals())
 
 
 def min_other(input, other, *, out=None):
@@ -851,7 +837,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
             node.kept += (save_output(node, max), save_output(node, min))
         return return_types.aminmax((min, max))
     except CALL_ERRORS as error:
-        return failed(error, aminmax, input, dim=dim, keepdim=keepdim, out=out)
+        return failed(error, aminmax, locals())
 
 
 def aminmax_out(input, *, dim=None, keepdim=False, out):
@@ -871,10 +857,9 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
         arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.aminmax_out(out)
     except CALL_ERRORS as error:
-        return failed(error, aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
+        return failed(error, aminmax_out, locals())
 
 
 def median_default(input):
@@ -896,7 +881,7 @@ def median_default(input):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, median_default, input)
+        return failed(error, median_default, locals())
 
 
 def median_dim(input, dim, keepdim=False, *, out=None):
@@ -928,7 +913,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
             node.kept = (save(indices),)
         return return_types.median((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, median_dim, input, dim, keepdim, out=out)
+        return failed(error, median_dim, locals())
 
 
 def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -965,10 +950,9 @@ def median_dim_out(input, dim, keepdim=False, *, out):
         arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.median_out(out)
     except CALL_ERRORS as error:
-        return failed(error, median_dim_out, input, dim, keepdim, out=out)
+        return failed(error, median_dim_out, locals())
 
 
 def nanmedian_default(input):
@@ -990,7 +974,7 @@ def nanmedian_default(input):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, nanmedian_default, input)
+        return failed(error, nanmedian_default, locals())
 
 
 def nanmedian_dim(input, dim, keepdim=False, *, out=None):
@@ -1022,7 +1006,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
             node.kept = (save(indices),)
         return return_types.nanmedian((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, nanmedian_dim, input, dim, keepdim, out=out)
+        return failed(error, nanmedian_dim, locals())
 
 
 def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -1059,10 +1043,9 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
         arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.nanmedian_out(out)
     except CALL_ERRORS as error:
-        return failed(error, nanmedian_dim_out, input, dim, keepdim, out=out)
+        return failed(error, nanmedian_dim_out, locals())
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1098,7 +1081,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
             node.kept = (save(indices),)
         return return_types.mode((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, mode, input, dim, keepdim, out=out)
+        return failed(error, mode, locals())
 
 
 def mode_out(input, dim=-1, keepdim=False, *, out):
@@ -1118,10 +1101,9 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
         arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.mode_out(out)
     except CALL_ERRORS as error:
-        return failed(error, mode_out, input, dim, keepdim, out=out)
+        return failed(error, mode_out, locals())
 
 
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1159,7 +1141,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
             node.kept = (save(indices),)
         return return_types.kthvalue((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, kthvalue, input, k, dim, keepdim, out=out)
+        return failed(error, kthvalue, locals())
 
 
 def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
@@ -1181,10 +1163,9 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
         arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.kthvalue_out(out)
     except CALL_ERRORS as error:
-        return failed(error, kthvalue_out, input, k, dim, keepdim, out=out)
+        return failed(error, kthvalue_out, locals())
 
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
@@ -1203,7 +1184,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         input_array = input._mt_array
         return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
     except CALL_ERRORS as error:
-        return failed(error, histc, input, bins, min, max, out=out)
+        return failed(error, histc, locals())
 
 
 def histc_out(input, bins=100, min=0, max=0, *, out):
@@ -1219,11 +1200,9 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
             max = scalar_of(max, "histc", "max", 4)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, histc_out, input, bins, min, max, out=out)
+        return failed(error, histc_out, locals())
 
 
 def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
@@ -1259,7 +1238,7 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         bin_edges = wrap_output(bin_edges_array, node, 1)
         return return_types.histogram((hist, bin_edges))
     except CALL_ERRORS as error:
-        return failed(error, histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
+        return failed(error, histogram_bins_tensor, locals())
 
 
 def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
@@ -1281,11 +1260,10 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         record_refusal("aten::histogram", out, input, bins, weight)
         return return_types.histogram_out(out)
     except CALL_ERRORS as error:
-        return failed(error, histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+        return failed(error, histogram_bins_tensor_out, locals())
 
 
 def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False, out=None):
@@ -1319,7 +1297,7 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         bin_edges = wrap_output(bin_edges_array, node, 1)
         return return_types.histogram((hist, bin_edges))
     except CALL_ERRORS as error:
-        return failed(error, histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
+        return failed(error, histogram_bin_ct, locals())
 
 
 def histogram(input, bins=100, *, weight=None, density=False, out=None, range=None):
@@ -1360,11 +1338,10 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         )
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         record_refusal("aten::histogram", out, input, weight)
         return return_types.histogram_out(out)
     except CALL_ERRORS as error:
-        return failed(error, histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
+        return failed(error, histogram_bin_ct_out, locals())
 
 
 def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
@@ -1394,7 +1371,7 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, _histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+        return failed(error, _histogramdd_from_bin_tensors, locals())
 
 
 def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=False):
@@ -1435,7 +1412,7 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
             input, bins, range=range, weight=weight, density=density
         )
     except CALL_ERRORS as error:
-        return failed(error, _histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+        return failed(error, _histogramdd_bin_edges, locals())
 
 
 def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=False):
@@ -1476,7 +1453,7 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
             input, bins, range=range, weight=weight, density=density
         )
     except CALL_ERRORS as error:
-        return failed(error, _histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
+        return failed(error, _histogramdd_from_bin_cts, locals())
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
@@ -1530,18 +1507,7 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            segment_reduce,
-            data,
-            reduce,
-            lengths=lengths,
-            indices=indices,
-            offsets=offsets,
-            axis=axis,
-            unsafe=unsafe,
-            initial=initial,
-        )
+        return failed(error, segment_reduce, locals())
 
 
 def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offsets=None, axis=0, initial=None):
@@ -1571,7 +1537,7 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
         lengths_array = None if lengths is None else lengths._mt_array
         offsets_array = None if offsets is None else offsets._mt_array
         node = None
-        if (grad._mt_edge is not None or output._mt_edge is not None or data._mt_edge is not None) and (
+        if not (grad._mt_edge is output._mt_edge is data._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_edge = grad._mt_edge or edge_of(grad)
@@ -1589,18 +1555,7 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _segment_reduce_backward,
-            grad,
-            output,
-            data,
-            reduce,
-            lengths=lengths,
-            offsets=offsets,
-            axis=axis,
-            initial=initial,
-        )
+        return failed(error, _segment_reduce_backward, locals())
 
 
 def bincount(input, weights=None, minlength=0):
@@ -1623,7 +1578,7 @@ def bincount(input, weights=None, minlength=0):
                 node.op = "aten::bincount"
         return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
     except CALL_ERRORS as error:
-        return failed(error, bincount, input, weights, minlength)
+        return failed(error, bincount, locals())
 
 
 def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -1659,17 +1614,7 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
             )
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            searchsorted_Tensor,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
+        return failed(error, searchsorted_Tensor, locals())
 
 
 def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
@@ -1696,26 +1641,14 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
         input_array = input._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out,
             _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
                 sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            searchsorted_Tensor_out,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
+        return failed(error, searchsorted_Tensor_out, locals())
 
 
 def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -1752,17 +1685,7 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
             )
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            searchsorted_Scalar,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
+        return failed(error, searchsorted_Scalar, locals())
 
 
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -1811,26 +1734,14 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
         sorted_sequence_array = sorted_sequence._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out,
             _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
                 sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            searchsorted_Scalar_out,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
+        return failed(error, searchsorted_Scalar_out, locals())
 
 
 def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -1848,7 +1759,7 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
         boundaries_array = boundaries._mt_array
         return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
     except CALL_ERRORS as error:
-        return failed(error, bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
+        return failed(error, bucketize_Tensor, locals())
 
 
 def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out):
@@ -1863,16 +1774,14 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out,
             _bucketize_Tensor_kernels[type(input_array)](
                 input_array, boundaries_array, out_int32, right, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
+        return failed(error, bucketize_Tensor_out, locals())
 
 
 def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -1891,7 +1800,7 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
         boundaries_array = boundaries._mt_array
         return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
     except CALL_ERRORS as error:
-        return failed(error, bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
+        return failed(error, bucketize_Scalar, locals())
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -1924,14 +1833,12 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
             right = bool_of(right, "bucketize", "right")
         boundaries_array = boundaries._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out,
             _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
+        return failed(error, bucketize_Scalar_out, locals())
 
 
 def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1952,7 +1859,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         input_array = input._mt_array
         return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
-        return failed(error, argmax, input, dim, keepdim, out=out)
+        return failed(error, argmax, locals())
 
 
 def argmax_out(input, dim=None, keepdim=False, *, out):
@@ -1966,11 +1873,9 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
             keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, argmax_out, input, dim, keepdim, out=out)
+        return failed(error, argmax_out, locals())
 
 
 def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1991,7 +1896,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         input_array = input._mt_array
         return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
-        return failed(error, argmin, input, dim, keepdim, out=out)
+        return failed(error, argmin, locals())
 
 
 def argmin_out(input, dim=None, keepdim=False, *, out):
@@ -2005,11 +1910,9 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
             keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, argmin_out, input, dim, keepdim, out=out)
+        return failed(error, argmin_out, locals())
 
 
 def any_default(input, *, out=None):
@@ -2022,7 +1925,7 @@ def any_default(input, *, out=None):
         input_array = input._mt_array
         return wrap(_any_default_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, any_default, input, out=out)
+        return failed(error, any_default, locals())
 
 
 def any_default_out(input, *, out):
@@ -2032,11 +1935,9 @@ def any_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, any_default_out, input, out=out)
+        return failed(error, any_default_out, locals())
 
 
 def any_dim(input, dim, keepdim=False, *, out=None):
@@ -2053,7 +1954,7 @@ def any_dim(input, dim, keepdim=False, *, out=None):
         input_array = input._mt_array
         return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
-        return failed(error, any_dim, input, dim, keepdim, out=out)
+        return failed(error, any_dim, locals())
 
 
 def any_dim_out(input, dim, keepdim=False, *, out):
@@ -2067,11 +1968,9 @@ def any_dim_out(input, dim, keepdim=False, *, out):
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, any_dim_out, input, dim, keepdim, out=out)
+        return failed(error, any_dim_out, locals())
 
 
 def any_dims(input, dim=None, keepdim=False, *, out=None):
@@ -2089,7 +1988,7 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
         return composite_reduction.any_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
-        return failed(error, any_dims, input, dim, keepdim, out=out)
+        return failed(error, any_dims, locals())
 
 
 def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -2128,7 +2027,7 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
             refuse_grad("any", input, out)
         return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, any_dims_out, input, dim, keepdim, out=out)
+        return failed(error, any_dims_out, locals())
 
 
 def all_default(input, *, out=None):
@@ -2141,7 +2040,7 @@ def all_default(input, *, out=None):
         input_array = input._mt_array
         return wrap(_all_default_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, all_default, input, out=out)
+        return failed(error, all_default, locals())
 
 
 def all_default_out(input, *, out):
@@ -2151,11 +2050,9 @@ def all_default_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, all_default_out, input, out=out)
+        return failed(error, all_default_out, locals())
 
 
 def all_dim(input, dim, keepdim=False, *, out=None):
@@ -2172,7 +2069,7 @@ def all_dim(input, dim, keepdim=False, *, out=None):
         input_array = input._mt_array
         return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
-        return failed(error, all_dim, input, dim, keepdim, out=out)
+        return failed(error, all_dim, locals())
 
 
 def all_dim_out(input, dim, keepdim=False, *, out):
@@ -2186,11 +2083,9 @@ def all_dim_out(input, dim, keepdim=False, *, out):
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, all_dim_out, input, dim, keepdim, out=out)
+        return failed(error, all_dim_out, locals())
 
 
 def all_dims(input, dim=None, keepdim=False, *, out=None):
@@ -2208,7 +2103,7 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
         return composite_reduction.all_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
-        return failed(error, all_dims, input, dim, keepdim, out=out)
+        return failed(error, all_dims, locals())
 
 
 def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
@@ -2247,7 +2142,7 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
             refuse_grad("all", input, out)
         return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, all_dims_out, input, dim, keepdim, out=out)
+        return failed(error, all_dims_out, locals())
 
 
 def var_default(input, unbiased=True):
@@ -2261,7 +2156,7 @@ def var_default(input, unbiased=True):
             unbiased = bool_of(unbiased, "var", "unbiased", 2)
         return ops.var_correction(input, dim=None, correction=int(unbiased))
     except CALL_ERRORS as error:
-        return failed(error, var_default, input, unbiased)
+        return failed(error, var_default, locals())
 
 
 def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
@@ -2283,7 +2178,7 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             keepdim = bool_of(keepdim, "var", "keepdim", 4)
         return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        return failed(error, var_dim, input, dim, unbiased, keepdim, out=out)
+        return failed(error, var_dim, locals())
 
 
 def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
@@ -2305,7 +2200,7 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
             refuse_grad("var", input, out)
         return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, var_dim_out, input, dim, unbiased, keepdim, out=out)
+        return failed(error, var_dim_out, locals())
 
 
 def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
@@ -2336,7 +2231,7 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
                 node.kept = (save(input),)
         return wrap(_var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
     except CALL_ERRORS as error:
-        return failed(error, var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
+        return failed(error, var_correction, locals())
 
 
 def var(*args, **kwargs):
@@ -2374,13 +2269,11 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("var", input, out)
-        adopt_result(
+        return adopt_result(
             out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
+        return failed(error, var_correction_out, locals())
 
 
 def std_default(input, unbiased=True):
@@ -2394,7 +2287,7 @@ def std_default(input, unbiased=True):
             unbiased = bool_of(unbiased, "std", "unbiased", 2)
         return ops.std_correction(input, dim=None, correction=int(unbiased))
     except CALL_ERRORS as error:
-        return failed(error, std_default, input, unbiased)
+        return failed(error, std_default, locals())
 
 
 def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
@@ -2416,7 +2309,7 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             keepdim = bool_of(keepdim, "std", "keepdim", 4)
         return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        return failed(error, std_dim, input, dim, unbiased, keepdim, out=out)
+        return failed(error, std_dim, locals())
 
 
 def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
@@ -2438,7 +2331,7 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
             refuse_grad("std", input, out)
         return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, std_dim_out, input, dim, unbiased, keepdim, out=out)
+        return failed(error, std_dim_out, locals())
 
 
 def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
@@ -2472,7 +2365,7 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
+        return failed(error, std_correction, locals())
 
 
 def std(*args, **kwargs):
@@ -2510,13 +2403,11 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("std", input, out)
-        adopt_result(
+        return adopt_result(
             out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
+        return failed(error, std_correction_out, locals())
 
 
 def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -2553,7 +2444,7 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, logsumexp, input, dim, keepdim, out=out)
+        return failed(error, logsumexp, locals())
 
 
 def logsumexp_out(input, dim, keepdim=False, *, out):
@@ -2571,11 +2462,9 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("logsumexp", input, out)
-        adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logsumexp_out, input, dim, keepdim, out=out)
+        return failed(error, logsumexp_out, locals())
 
 
 def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
@@ -2603,7 +2492,7 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
                 node.dim = dim
         return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
     except CALL_ERRORS as error:
-        return failed(error, cumsum, input, dim, dtype=dtype, out=out)
+        return failed(error, cumsum, locals())
 
 
 def cumsum_(input, dim=..., *, dtype=None, axis=None):
@@ -2634,7 +2523,7 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, cumsum_, input, dim, dtype=dtype)
+        return failed(error, cumsum_, locals())
 
 
 def cumsum_out(input, dim, *, dtype=None, out):
@@ -2650,11 +2539,9 @@ def cumsum_out(input, dim, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("cumsum", input, out)
-        adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, cumsum_out, input, dim, dtype=dtype, out=out)
+        return failed(error, cumsum_out, locals())
 
 
 def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
@@ -2686,7 +2573,7 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, cumprod, input, dim, dtype=dtype, out=out)
+        return failed(error, cumprod, locals())
 
 
 def cumprod_(input, dim=..., *, dtype=None, axis=None):
@@ -2719,7 +2606,7 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
             node.kept += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
-        return failed(error, cumprod_, input, dim, dtype=dtype)
+        return failed(error, cumprod_, locals())
 
 
 def cumprod_out(input, dim, *, dtype=None, out):
@@ -2735,11 +2622,9 @@ def cumprod_out(input, dim, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("cumprod", input, out)
-        adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, cumprod_out, input, dim, dtype=dtype, out=out)
+        return failed(error, cumprod_out, locals())
 
 
 def cummax(input, dim=..., *, out=None, axis=None):
@@ -2772,7 +2657,7 @@ def cummax(input, dim=..., *, out=None, axis=None):
             node.kept += (save(indices),)
         return return_types.cummax((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, cummax, input, dim, out=out)
+        return failed(error, cummax, locals())
 
 
 def cummax_out(input, dim, *, out):
@@ -2790,10 +2675,9 @@ def cummax_out(input, dim, *, out):
         arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.cummax_out(out)
     except CALL_ERRORS as error:
-        return failed(error, cummax_out, input, dim, out=out)
+        return failed(error, cummax_out, locals())
 
 
 def cummin(input, dim=..., *, out=None, axis=None):
@@ -2826,7 +2710,7 @@ def cummin(input, dim=..., *, out=None, axis=None):
             node.kept += (save(indices),)
         return return_types.cummin((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, cummin, input, dim, out=out)
+        return failed(error, cummin, locals())
 
 
 def cummin_out(input, dim, *, out):
@@ -2844,10 +2728,9 @@ def cummin_out(input, dim, *, out):
         arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.cummin_out(out)
     except CALL_ERRORS as error:
-        return failed(error, cummin_out, input, dim, out=out)
+        return failed(error, cummin_out, locals())
 
 
 def logcumsumexp(input, dim=..., *, out=None, axis=None):
@@ -2877,7 +2760,7 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, logcumsumexp, input, dim, out=out)
+        return failed(error, logcumsumexp, locals())
 
 
 def logcumsumexp_out(input, dim, *, out):
@@ -2891,11 +2774,9 @@ def logcumsumexp_out(input, dim, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("logcumsumexp", input, out)
-        adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, logcumsumexp_out, input, dim, out=out)
+        return failed(error, logcumsumexp_out, locals())
 
 
 def _softmax(input, dim, half_to_float, *, out=None):
@@ -2924,7 +2805,7 @@ def _softmax(input, dim, half_to_float, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, _softmax, input, dim, half_to_float, out=out)
+        return failed(error, _softmax, locals())
 
 
 def _softmax_out(input, dim, half_to_float, *, out):
@@ -2940,11 +2821,9 @@ def _softmax_out(input, dim, half_to_float, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_softmax", input, out)
-        adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, _softmax_out, input, dim, half_to_float, out=out)
+        return failed(error, _softmax_out, locals())
 
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
@@ -2961,9 +2840,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         node = None
-        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             output_edge = output._mt_edge or edge_of(output)
             if grad_output_edge is not None or output_edge is not None:
@@ -2981,7 +2858,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
             refuse_complex("_softmax_backward_data", grad_output, output)
         return result
     except CALL_ERRORS as error:
-        return failed(error, _softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
+        return failed(error, _softmax_backward_data, locals())
 
 
 def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -2998,16 +2875,14 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
         out_array = out._mt_array
         if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_softmax_backward_data", grad_output, output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
+        return failed(error, _softmax_backward_data_out, locals())
 
 
 def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
@@ -3029,7 +2904,7 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
             dtype = dtype_of(dtype, "softmax", "dtype", 3)
         return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
-        return failed(error, softmax, input, dim, dtype, out=out)
+        return failed(error, softmax, locals())
 
 
 def softmax_out(input, dim, dtype=None, *, out):
@@ -3047,7 +2922,7 @@ def softmax_out(input, dim, dtype=None, *, out):
             refuse_grad("softmax", input, out)
         return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
     except CALL_ERRORS as error:
-        return failed(error, softmax_out, input, dim, dtype, out=out)
+        return failed(error, softmax_out, locals())
 
 
 def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -3083,7 +2958,7 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
             return result
         return composite_reduction.safe_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
-        return failed(error, _safe_softmax, input, dim, dtype)
+        return failed(error, _safe_softmax, locals())
 
 
 def _log_softmax(input, dim, half_to_float, *, out=None):
@@ -3112,7 +2987,7 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, _log_softmax, input, dim, half_to_float, out=out)
+        return failed(error, _log_softmax, locals())
 
 
 def _log_softmax_out(input, dim, half_to_float, *, out):
@@ -3128,11 +3003,11 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_log_softmax", input, out)
-        adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, _log_softmax_out, input, dim, half_to_float, out=out)
+        return failed(error, _log_softmax_out, locals())
 
 
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
@@ -3149,9 +3024,7 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         node = None
-        if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             output_edge = output._mt_edge or edge_of(output)
             if grad_output_edge is not None or output_edge is not None:
@@ -3170,7 +3043,7 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             refuse_complex("_log_softmax_backward_data", grad_output, output)
         return result
     except CALL_ERRORS as error:
-        return failed(error, _log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
+        return failed(error, _log_softmax_backward_data, locals())
 
 
 def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -3187,16 +3060,14 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
         out_array = out._mt_array
         if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __log_softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
+        return failed(error, _log_softmax_backward_data_out, locals())
 
 
 def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
@@ -3218,7 +3089,7 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
             dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
         return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
-        return failed(error, log_softmax, input, dim, dtype, out=out)
+        return failed(error, log_softmax, locals())
 
 
 def log_softmax_out(input, dim, dtype=None, *, out):
@@ -3236,7 +3107,7 @@ def log_softmax_out(input, dim, dtype=None, *, out):
             refuse_grad("log_softmax", input, out)
         return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
     except CALL_ERRORS as error:
-        return failed(error, log_softmax_out, input, dim, dtype, out=out)
+        return failed(error, log_softmax_out, locals())
 
 
 def sort_default(input, dim=-1, descending=False, *, out=None):
@@ -3266,7 +3137,7 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
             node.kept = (save(indices),)
         return return_types.sort((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, sort_default, input, dim, descending, out=out)
+        return failed(error, sort_default, locals())
 
 
 def sort_default_out(input, dim=-1, descending=False, *, out):
@@ -3286,10 +3157,9 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
         arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.sort_out(out)
     except CALL_ERRORS as error:
-        return failed(error, sort_default_out, input, dim, descending, out=out)
+        return failed(error, sort_default_out, locals())
 
 
 def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
@@ -3321,7 +3191,7 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
             node.kept = (save(indices),)
         return return_types.sort((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
+        return failed(error, sort_stable, locals())
 
 
 def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
@@ -3356,10 +3226,9 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
         arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.sort_out(out)
     except CALL_ERRORS as error:
-        return failed(error, sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+        return failed(error, sort_stable_out, locals())
 
 
 def argsort_default(input, dim=-1, descending=False):
@@ -3375,7 +3244,7 @@ def argsort_default(input, dim=-1, descending=False):
             descending = bool_of(descending, "argsort", "descending", 3)
         return ops.sort(input, dim, descending)[1]
     except CALL_ERRORS as error:
-        return failed(error, argsort_default, input, dim, descending)
+        return failed(error, argsort_default, locals())
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
@@ -3411,7 +3280,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
             node.kept = (save(indices),)
         return return_types.topk((values, indices))
     except CALL_ERRORS as error:
-        return failed(error, topk, input, k, dim, largest, sorted, out=out)
+        return failed(error, topk, locals())
 
 
 def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
@@ -3435,10 +3304,9 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
         arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.topk_out(out)
     except CALL_ERRORS as error:
-        return failed(error, topk_out, input, k, dim, largest, sorted, out=out)
+        return failed(error, topk_out, locals())
 
 
 def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
@@ -3458,7 +3326,7 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
             descending = bool_of(descending, "argsort", "descending")
         return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
     except CALL_ERRORS as error:
-        return failed(error, argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
+        return failed(error, argsort_stable, locals())
 
 
 def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
@@ -3495,7 +3363,7 @@ def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
             refuse_grad("argsort", input, out)
         return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     except CALL_ERRORS as error:
-        return failed(error, argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+        return failed(error, argsort_stable_out, locals())
 
 
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -3535,7 +3403,7 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_vector_norm, locals())
 
 
 def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None, out):
@@ -3557,13 +3425,11 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("linalg_vector_norm", input, out)
-        adopt_result(
+        return adopt_result(
             out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, linalg_vector_norm_out, locals())
 
 
 def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
@@ -3603,7 +3469,7 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
             return result
         return composite_reduction.norm_dim(input, p, dim, keepdim)
     except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
+        return failed(error, norm_ScalarOpt_dim, locals())
 
 
 def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
@@ -3625,7 +3491,7 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
             refuse_grad("norm", input, out)
         return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
+        return failed(error, norm_ScalarOpt_dim_out, locals())
 
 
 def norm_Scalar(input, p=2):
@@ -3655,7 +3521,7 @@ def norm_Scalar(input, p=2):
             return result
         return composite_reduction.norm(input, p)
     except CALL_ERRORS as error:
-        return failed(error, norm_Scalar, input, p)
+        return failed(error, norm_Scalar, locals())
 
 
 def norm_ScalarOpt_dtype(input, p, *, dtype):
@@ -3693,7 +3559,7 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
             return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dtype, input, p, dtype=dtype)
+        return failed(error, norm_ScalarOpt_dtype, locals())
 
 
 def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
@@ -3745,7 +3611,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
             return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, norm_ScalarOpt_dim_dtype, locals())
 
 
 def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
@@ -3799,7 +3665,7 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
             refuse_grad("norm", input, out)
         return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, norm_ScalarOpt_dim_dtype_out, locals())
 
 
 def dist(input, other, p=2):
@@ -3813,7 +3679,7 @@ def dist(input, other, p=2):
             p = scalar_of(p, "dist", "p", 3)
         node = None
         if (
-            (input._mt_edge is not None or other._mt_edge is not None)
+            not (input._mt_edge is other._mt_edge is None)
             and (state.grad_everywhere or thread.grad_enabled)
             and not (state.active_modes and looks_inside(input, other))
         ):
@@ -3831,7 +3697,7 @@ def dist(input, other, p=2):
             return result
         return ops.norm(input - other, p)
     except CALL_ERRORS as error:
-        return failed(error, dist, input, other, p)
+        return failed(error, dist, locals())
 
 
 def renorm(input, p, dim, maxnorm, *, out=None):
@@ -3867,7 +3733,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
             return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
         return composite_statistics.renorm(input, p, dim, maxnorm)
     except CALL_ERRORS as error:
-        return failed(error, renorm, input, p, dim, maxnorm, out=out)
+        return failed(error, renorm, locals())
 
 
 def renorm_(input, p, dim, maxnorm):
@@ -3885,7 +3751,7 @@ def renorm_(input, p, dim, maxnorm):
             maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
         return composite_statistics.renorm_(input, p, dim, maxnorm)
     except CALL_ERRORS as error:
-        return failed(error, renorm_, input, p, dim, maxnorm)
+        return failed(error, renorm_, locals())
 
 
 def renorm_out(input, p, dim, maxnorm, *, out):
@@ -3905,7 +3771,7 @@ def renorm_out(input, p, dim, maxnorm, *, out):
             refuse_grad("renorm", input, out)
         return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
     except CALL_ERRORS as error:
-        return failed(error, renorm_out, input, p, dim, maxnorm, out=out)
+        return failed(error, renorm_out, locals())
 
 
 def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -3925,7 +3791,7 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
             interpolation = str_of(interpolation, "quantile", "interpolation")
         return composite_quantiles.quantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        return failed(error, quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, quantile_default, locals())
 
 
 def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
@@ -3945,7 +3811,7 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
             refuse_grad("quantile", input, q, out)
         return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     except CALL_ERRORS as error:
-        return failed(error, quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, quantile_default_out, locals())
 
 
 def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -3967,7 +3833,7 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
             interpolation = str_of(interpolation, "quantile", "interpolation")
         return composite_quantiles.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        return failed(error, quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, quantile_scalar, locals())
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
@@ -4010,7 +3876,7 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
             refuse_grad("quantile", input, out)
         return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     except CALL_ERRORS as error:
-        return failed(error, quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, quantile_scalar_out, locals())
 
 
 def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -4030,7 +3896,7 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
         return composite_quantiles.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        return failed(error, nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, nanquantile_default, locals())
 
 
 def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
@@ -4050,7 +3916,7 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
             refuse_grad("nanquantile", input, q, out)
         return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, nanquantile_default_out, locals())
 
 
 def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -4072,7 +3938,7 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
         return composite_quantiles.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
-        return failed(error, nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, nanquantile_scalar, locals())
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
@@ -4115,7 +3981,7 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
             refuse_grad("nanquantile", input, out)
         return composite_quantiles.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+        return failed(error, nanquantile_scalar_out, locals())
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -4133,7 +3999,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
             correction = int_of(correction, "cov", "correction")
         return composite_statistics.cov(input, correction=correction, fweights=fweights, aweights=aweights)
     except CALL_ERRORS as error:
-        return failed(error, cov, input, correction=correction, fweights=fweights, aweights=aweights)
+        return failed(error, cov, locals())
 
 
 def corrcoef(input):
@@ -4158,7 +4024,7 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
             dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
         return ops.sum(ops.ne(input, 0), dim)
     except CALL_ERRORS as error:
-        return failed(error, count_nonzero_dim_IntList, input, dim, *more_dim)
+        return failed(error, count_nonzero_dim_IntList, locals())
 
 
 def count_nonzero_default(input, dim=None):
@@ -4172,7 +4038,7 @@ def count_nonzero_default(input, dim=None):
             dim = int_of(dim, "count_nonzero", "dim", 2)
         return ops.sum(ops.ne(input, 0)) if dim is None else ops.sum(ops.ne(input, 0), [dim])
     except CALL_ERRORS as error:
-        return failed(error, count_nonzero_default, input, dim)
+        return failed(error, count_nonzero_default, locals())
 
 
 def count_nonzero(input, dim=None, *more_dim, axis=None):
@@ -4203,7 +4069,7 @@ def std_mean_default(input, unbiased=True):
             unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
         return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
     except CALL_ERRORS as error:
-        return failed(error, std_mean_default, input, unbiased)
+        return failed(error, std_mean_default, locals())
 
 
 def std_mean_dim(input, dim, unbiased=True, keepdim=False):
@@ -4223,7 +4089,7 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
             keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
         return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        return failed(error, std_mean_dim, input, dim, unbiased, keepdim)
+        return failed(error, std_mean_dim, locals())
 
 
 def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
@@ -4259,7 +4125,7 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
             node.kept += (save_output(node, result0),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+        return failed(error, std_mean_correction, locals())
 
 
 def std_mean(*args, **kwargs):
@@ -4291,7 +4157,7 @@ def var_mean_default(input, unbiased=True):
             unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
         return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
     except CALL_ERRORS as error:
-        return failed(error, var_mean_default, input, unbiased)
+        return failed(error, var_mean_default, locals())
 
 
 def var_mean_dim(input, dim, unbiased=True, keepdim=False):
@@ -4311,7 +4177,7 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
             keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
         return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
-        return failed(error, var_mean_dim, input, dim, unbiased, keepdim)
+        return failed(error, var_mean_dim, locals())
 
 
 def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
@@ -4345,7 +4211,7 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
         result1 = wrap_output(result1_array, node, 1)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+        return failed(error, var_mean_correction, locals())
 
 
 def var_mean(*args, **kwargs):
@@ -4389,7 +4255,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
             dtype = dtype_of(dtype, "nanmean", "dtype")
         return composite_reduction.nanmean(input, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
-        return failed(error, nanmean, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, nanmean, locals())
 
 
 def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
@@ -4411,7 +4277,7 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
             refuse_grad("nanmean", input, out)
         return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, nanmean_out, locals())
 
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -4445,7 +4311,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
                 node.kept = (save(input),)
         return wrap(_nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
     except CALL_ERRORS as error:
-        return failed(error, nansum, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, nansum, locals())
 
 
 def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
@@ -4465,11 +4331,9 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("nansum", input, out)
-        adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, nansum_out, input, dim, keepdim, dtype=dtype, out=out)
+        return failed(error, nansum_out, locals())
 
 
 def msort(input, *, out=None):
@@ -4515,7 +4379,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
             dim = int_of(dim, "diff", "dim", 3)
         return composite_reduction.diff(input, n, dim, prepend, append)
     except CALL_ERRORS as error:
-        return failed(error, diff, input, n, dim, prepend, append, out=out)
+        return failed(error, diff, locals())
 
 
 def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
@@ -4537,7 +4401,7 @@ def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
         refuse_grad("diff", input, prepend, append, out)
         return composite_reduction.diff_out(input, n, dim, prepend, append, out=out)
     except CALL_ERRORS as error:
-        return failed(error, diff_out, input, n, dim, prepend, append, out=out)
+        return failed(error, diff_out, locals())
 
 
 def trapezoid_dx(y, *, dx=1, dim=-1):
@@ -4553,7 +4417,7 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
             dim = int_of(dim, "trapezoid", "dim")
         return composite_integrals.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, trapezoid_dx, y, dx=dx, dim=dim)
+        return failed(error, trapezoid_dx, locals())
 
 
 def trapezoid_x(y, x, *, dim=-1):
@@ -4567,7 +4431,7 @@ def trapezoid_x(y, x, *, dim=-1):
             dim = int_of(dim, "trapezoid", "dim")
         return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, trapezoid_x, y, x, dim=dim)
+        return failed(error, trapezoid_x, locals())
 
 
 def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
@@ -4594,7 +4458,7 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
             dim = int_of(dim, "cumulative_trapezoid", "dim")
         return composite_integrals.cumulative_trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, cumulative_trapezoid_x, y, x, dim=dim)
+        return failed(error, cumulative_trapezoid_x, locals())
 
 
 def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
@@ -4610,7 +4474,7 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
             dim = int_of(dim, "cumulative_trapezoid", "dim")
         return composite_integrals.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, cumulative_trapezoid_dx, y, dx=dx, dim=dim)
+        return failed(error, cumulative_trapezoid_dx, locals())
 
 
 def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
@@ -4637,7 +4501,7 @@ def trapz_x(y, x, *, dim=-1):
             dim = int_of(dim, "trapz", "dim")
         return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, trapz_x, y, x, dim=dim)
+        return failed(error, trapz_x, locals())
 
 
 def trapz_dx(y, *, dx=1.0, dim=-1):
@@ -4653,7 +4517,7 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
             dim = int_of(dim, "trapz", "dim")
         return ops.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
-        return failed(error, trapz_dx, y, dx=dx, dim=dim)
+        return failed(error, trapz_dx, locals())
 
 
 def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
@@ -4684,7 +4548,7 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_scalarint, locals())
 
 
 def gradient_scalararray(input, *, spacing, dim, edge_order=1):
@@ -4702,7 +4566,7 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_scalararray, locals())
 
 
 def gradient_array(input, *, dim, edge_order=1):
@@ -4718,7 +4582,7 @@ def gradient_array(input, *, dim, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_array, input, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_array, locals())
 
 
 def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
@@ -4734,7 +4598,7 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_scalarrayint, locals())
 
 
 def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
@@ -4750,7 +4614,7 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_scalarrayarray, locals())
 
 
 def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
@@ -4768,7 +4632,7 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_tensorarrayint, locals())
 
 
 def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
@@ -4786,7 +4650,7 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
-        return failed(error, gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+        return failed(error, gradient_tensorarray, locals())
 
 
 def gradient(*args, **kwargs):
@@ -4848,7 +4712,7 @@ def sum_to_size(input, size, *more_size):
             size = separate_ints_of(size, more_size, True, "sum_to_size", "size", 2)
         return composite_reduction.sum_to_size(input, size)
     except CALL_ERRORS as error:
-        return failed(error, sum_to_size, input, size, *more_size)
+        return failed(error, sum_to_size, locals())
 
 
 complete(__name__)

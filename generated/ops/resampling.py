@@ -13,7 +13,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import resampling as nodes
 from mindtorch._support.errors import wrong_length
-from mindtorch.autograd._engine.history import edge_of, mark_written, refuse_complex
+from mindtorch.autograd._engine.history import edge_of, refuse_complex
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
@@ -94,7 +94,7 @@ def affine_grid_generator(theta, size, align_corners):
             return result
         return composite_grids.affine_grid_generator(theta, size, align_corners)
     except CALL_ERRORS as error:
-        return failed(error, affine_grid_generator, theta, size, align_corners)
+        return failed(error, affine_grid_generator, locals())
 
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -112,7 +112,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
             align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
         return composite_grids.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
     except CALL_ERRORS as error:
-        return failed(error, grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+        return failed(error, grid_sampler, locals())
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -129,7 +129,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
         input_array = input._mt_array
         grid_array = grid._mt_array
         node = None
-        if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is grid._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             grid_edge = grid._mt_edge or edge_of(grid)
             if input_edge is not None or grid_edge is not None:
@@ -147,7 +147,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
+        return failed(error, grid_sampler_2d, locals())
 
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
@@ -176,7 +176,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
         input_array = input._mt_array
         grid_array = grid._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
+        if not (grad_output._mt_edge is input._mt_edge is grid._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -197,17 +197,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
         result1 = wrap_output(result1_array, node, 1)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            grid_sampler_2d_backward,
-            grad_output,
-            input,
-            grid,
-            interpolation_mode,
-            padding_mode,
-            align_corners,
-            output_mask,
-        )
+        return failed(error, grid_sampler_2d_backward, locals())
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -224,7 +214,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
         input_array = input._mt_array
         grid_array = grid._mt_array
         node = None
-        if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is grid._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             grid_edge = grid._mt_edge or edge_of(grid)
             if input_edge is not None or grid_edge is not None:
@@ -242,7 +232,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
+        return failed(error, grid_sampler_3d, locals())
 
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
@@ -271,7 +261,7 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
         input_array = input._mt_array
         grid_array = grid._mt_array
         node = None
-        if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
+        if not (grad_output._mt_edge is input._mt_edge is grid._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -292,17 +282,7 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
         result1 = wrap_output(result1_array, node, 1)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            grid_sampler_3d_backward,
-            grad_output,
-            input,
-            grid,
-            interpolation_mode,
-            padding_mode,
-            align_corners,
-            output_mask,
-        )
+        return failed(error, grid_sampler_3d_backward, locals())
 
 
 def upsample_nearest1d(input, output_size, scales=None, *, out=None):
@@ -330,7 +310,7 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
                 node.scales = scales
         return wrap(_upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales), node)
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest1d, input, output_size, scales, out=out)
+        return failed(error, upsample_nearest1d, locals())
 
 
 def upsample_nearest1d_out(input, output_size, scales=None, *, out):
@@ -348,13 +328,11 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_nearest1d", input, out)
-        adopt_result(
+        return adopt_result(
             out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest1d_out, input, output_size, scales, out=out)
+        return failed(error, upsample_nearest1d_out, locals())
 
 
 def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
@@ -390,7 +368,7 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
+        return failed(error, upsample_nearest1d_backward, locals())
 
 
 def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
@@ -412,16 +390,14 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_nearest1d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_nearest1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
+        return failed(error, upsample_nearest1d_backward_out, locals())
 
 
 def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
@@ -452,7 +428,7 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
                 node.scales_w = scales_w
         return wrap(_upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node)
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
+        return failed(error, upsample_nearest2d, locals())
 
 
 def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
@@ -472,14 +448,12 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_nearest2d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
+        return failed(error, upsample_nearest2d_out, locals())
 
 
 def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
@@ -518,9 +492,7 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
+        return failed(error, upsample_nearest2d_backward, locals())
 
 
 def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
@@ -544,18 +516,14 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_nearest2d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_nearest2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
+        return failed(error, upsample_nearest2d_backward_out, locals())
 
 
 def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
@@ -591,7 +559,7 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
             _upsample_nearest3d_kernels[type(input_array)](input_array, output_size, scales_d, scales_h, scales_w), node
         )
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
+        return failed(error, upsample_nearest3d, locals())
 
 
 def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
@@ -613,16 +581,14 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_nearest3d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_nearest3d_kernels[type(input_array)](
                 input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
+        return failed(error, upsample_nearest3d_out, locals())
 
 
 def upsample_nearest3d_backward(
@@ -670,17 +636,7 @@ def upsample_nearest3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            upsample_nearest3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, upsample_nearest3d_backward, locals())
 
 
 def upsample_nearest3d_backward_out(
@@ -710,26 +666,14 @@ def upsample_nearest3d_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_nearest3d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_nearest3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            upsample_nearest3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, upsample_nearest3d_backward_out, locals())
 
 
 def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
@@ -757,7 +701,7 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
                 node.scales = scales
         return wrap(__upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales), node)
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact1d, input, output_size, scales, out=out)
+        return failed(error, _upsample_nearest_exact1d, locals())
 
 
 def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
@@ -775,13 +719,11 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_nearest_exact1d", input, out)
-        adopt_result(
+        return adopt_result(
             out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact1d_out, input, output_size, scales, out=out)
+        return failed(error, _upsample_nearest_exact1d_out, locals())
 
 
 def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
@@ -817,7 +759,7 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
+        return failed(error, _upsample_nearest_exact1d_backward, locals())
 
 
 def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
@@ -839,18 +781,14 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
-        )
+        return failed(error, _upsample_nearest_exact1d_backward_out, locals())
 
 
 def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
@@ -883,7 +821,7 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
             __upsample_nearest_exact2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node
         )
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
+        return failed(error, _upsample_nearest_exact2d, locals())
 
 
 def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
@@ -903,16 +841,14 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_nearest_exact2d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_nearest_exact2d_kernels[type(input_array)](
                 input_array, output_size, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
+        return failed(error, _upsample_nearest_exact2d_out, locals())
 
 
 def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
@@ -953,9 +889,7 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
+        return failed(error, _upsample_nearest_exact2d_backward, locals())
 
 
 def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
@@ -981,25 +915,14 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_nearest_exact2d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_nearest_exact2d_backward_out, locals())
 
 
 def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
@@ -1038,7 +961,7 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
+        return failed(error, _upsample_nearest_exact3d, locals())
 
 
 def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
@@ -1060,16 +983,14 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_nearest_exact3d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_nearest_exact3d_kernels[type(input_array)](
                 input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
+        return failed(error, _upsample_nearest_exact3d_out, locals())
 
 
 def _upsample_nearest_exact3d_backward(
@@ -1124,17 +1045,7 @@ def _upsample_nearest_exact3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_nearest_exact3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_nearest_exact3d_backward, locals())
 
 
 def _upsample_nearest_exact3d_backward_out(
@@ -1171,26 +1082,14 @@ def _upsample_nearest_exact3d_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_nearest_exact3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_nearest_exact3d_backward_out, locals())
 
 
 def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=None):
@@ -1223,7 +1122,7 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
             _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales), node
         )
     except CALL_ERRORS as error:
-        return failed(error, upsample_linear1d, input, output_size, align_corners, scales, out=out)
+        return failed(error, upsample_linear1d, locals())
 
 
 def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out):
@@ -1243,16 +1142,14 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_linear1d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_linear1d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
+        return failed(error, upsample_linear1d_out, locals())
 
 
 def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales=None, *, out=None):
@@ -1291,9 +1188,7 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
+        return failed(error, upsample_linear1d_backward, locals())
 
 
 def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales=None, *, out):
@@ -1319,18 +1214,14 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_linear1d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_linear1d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
+        return failed(error, upsample_linear1d_backward_out, locals())
 
 
 def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -1369,7 +1260,7 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, upsample_bilinear2d, locals())
 
 
 def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -1391,16 +1282,14 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_bilinear2d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_bilinear2d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, upsample_bilinear2d_out, locals())
 
 
 def upsample_bilinear2d_backward(
@@ -1455,17 +1344,7 @@ def upsample_bilinear2d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            upsample_bilinear2d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, upsample_bilinear2d_backward, locals())
 
 
 def upsample_bilinear2d_backward_out(
@@ -1502,26 +1381,14 @@ def upsample_bilinear2d_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_bilinear2d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            upsample_bilinear2d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, upsample_bilinear2d_backward_out, locals())
 
 
 def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None):
@@ -1563,9 +1430,7 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
-        )
+        return failed(error, upsample_trilinear3d, locals())
 
 
 def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out):
@@ -1589,18 +1454,14 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_trilinear3d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_trilinear3d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
-        )
+        return failed(error, upsample_trilinear3d_out, locals())
 
 
 def upsample_trilinear3d_backward(
@@ -1659,18 +1520,7 @@ def upsample_trilinear3d_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            upsample_trilinear3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, upsample_trilinear3d_backward, locals())
 
 
 def upsample_trilinear3d_backward_out(
@@ -1710,27 +1560,14 @@ def upsample_trilinear3d_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_trilinear3d_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            upsample_trilinear3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, upsample_trilinear3d_backward_out, locals())
 
 
 def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -1767,7 +1604,7 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, upsample_bicubic2d, locals())
 
 
 def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -1789,16 +1626,14 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("upsample_bicubic2d", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             _upsample_bicubic2d_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, upsample_bicubic2d_out, locals())
 
 
 def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
@@ -1840,9 +1675,7 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error, upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
-        )
+        return failed(error, upsample_bicubic2d_backward, locals())
 
 
 def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -1881,7 +1714,7 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, _upsample_bilinear2d_aa, locals())
 
 
 def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -1903,18 +1736,14 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_bilinear2d_aa", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_bilinear2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error, _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
-        )
+        return failed(error, _upsample_bilinear2d_aa_out, locals())
 
 
 def _upsample_bilinear2d_aa_backward(
@@ -1969,17 +1798,7 @@ def _upsample_bilinear2d_aa_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_bilinear2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_bilinear2d_aa_backward, locals())
 
 
 def _upsample_bilinear2d_aa_backward_out(
@@ -2016,26 +1835,14 @@ def _upsample_bilinear2d_aa_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_bilinear2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_bilinear2d_aa_backward_out, locals())
 
 
 def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -2074,7 +1881,7 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, _upsample_bicubic2d_aa, locals())
 
 
 def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -2096,16 +1903,14 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_bicubic2d_aa", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_bicubic2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, _upsample_bicubic2d_aa_out, locals())
 
 
 def _upsample_bicubic2d_aa_backward(
@@ -2160,17 +1965,7 @@ def _upsample_bicubic2d_aa_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_bicubic2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_bicubic2d_aa_backward, locals())
 
 
 def _upsample_bicubic2d_aa_backward_out(
@@ -2207,26 +2002,14 @@ def _upsample_bicubic2d_aa_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_bicubic2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_bicubic2d_aa_backward_out, locals())
 
 
 def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
@@ -2265,7 +2048,7 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
             node,
         )
     except CALL_ERRORS as error:
-        return failed(error, _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, _upsample_lanczos2d_aa, locals())
 
 
 def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
@@ -2287,16 +2070,14 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_lanczos2d_aa", input, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_lanczos2d_aa_kernels[type(input_array)](
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+        return failed(error, _upsample_lanczos2d_aa_out, locals())
 
 
 def _upsample_lanczos2d_aa_backward(
@@ -2351,17 +2132,7 @@ def _upsample_lanczos2d_aa_backward(
             node,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_lanczos2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_lanczos2d_aa_backward, locals())
 
 
 def _upsample_lanczos2d_aa_backward_out(
@@ -2398,26 +2169,14 @@ def _upsample_lanczos2d_aa_backward_out(
         out_array = out._mt_array
         if grad_output._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
-        adopt_result(
+        return adopt_result(
             out,
             __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _upsample_lanczos2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return failed(error, _upsample_lanczos2d_aa_backward_out, locals())
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -2444,7 +2203,7 @@ def pixel_shuffle(input, upscale_factor):
             return recorded(node, composite_shuffling.pixel_shuffle, input, upscale_factor)
         return composite_shuffling.pixel_shuffle(input, upscale_factor)
     except CALL_ERRORS as error:
-        return failed(error, pixel_shuffle, input, upscale_factor)
+        return failed(error, pixel_shuffle, locals())
 
 
 def pixel_unshuffle(input, downscale_factor):
@@ -2471,7 +2230,7 @@ def pixel_unshuffle(input, downscale_factor):
             return recorded(node, composite_shuffling.pixel_unshuffle, input, downscale_factor)
         return composite_shuffling.pixel_unshuffle(input, downscale_factor)
     except CALL_ERRORS as error:
-        return failed(error, pixel_unshuffle, input, downscale_factor)
+        return failed(error, pixel_unshuffle, locals())
 
 
 def channel_shuffle(input, groups):
@@ -2499,7 +2258,7 @@ def channel_shuffle(input, groups):
             return recorded(node, composite_shuffling.channel_shuffle, input, groups)
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
-        return failed(error, channel_shuffle, input, groups)
+        return failed(error, channel_shuffle, locals())
 
 
 def native_channel_shuffle(input, groups):
@@ -2513,7 +2272,7 @@ def native_channel_shuffle(input, groups):
             groups = index_of(groups, "native_channel_shuffle", "groups", 2)
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
-        return failed(error, native_channel_shuffle, input, groups)
+        return failed(error, native_channel_shuffle, locals())
 
 
 complete(__name__)

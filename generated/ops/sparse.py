@@ -15,7 +15,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import sparse as nodes
 from mindtorch._support.errors import wrong_length
-from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad, write_out
 from mindtorch.autograd._engine.saved_tensor import save, save_output
@@ -138,21 +138,7 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _sparse_coo_tensor_with_dims_and_tensors,
-            sparse_dim,
-            dense_dim,
-            size,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-            requires_grad=requires_grad,
-        )
+        return failed(error, _sparse_coo_tensor_with_dims_and_tensors, locals())
 
 
 def _sparse_coo_tensor_unsafe(
@@ -195,18 +181,7 @@ def _sparse_coo_tensor_unsafe(
             is_coalesced=is_coalesced,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _sparse_coo_tensor_unsafe,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
+        return failed(error, _sparse_coo_tensor_unsafe, locals())
 
 
 def sparse_coo_tensor_indices(
@@ -239,17 +214,7 @@ def sparse_coo_tensor_indices(
             indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            sparse_coo_tensor_indices,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
+        return failed(error, sparse_coo_tensor_indices, locals())
 
 
 def sparse_coo_tensor_indices_size(
@@ -292,18 +257,7 @@ def sparse_coo_tensor_indices_size(
             is_coalesced=is_coalesced,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            sparse_coo_tensor_indices_size,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
+        return failed(error, sparse_coo_tensor_indices_size, locals())
 
 
 def _to_sparse_sparse_dim(input, sparse_dim):
@@ -323,7 +277,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
                 node.kept = (save(input),)
         return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_sparse_sparse_dim, input, sparse_dim)
+        return failed(error, _to_sparse_sparse_dim, locals())
 
 
 def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -347,7 +301,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
                 node.kept = (save(input),)
         return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+        return failed(error, _to_sparse_default, locals())
 
 
 def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -372,7 +326,7 @@ def to_sparse_sparse_dim(input, sparse_dim):
             sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
         return composite_sparse.to_sparse_dim(input, sparse_dim)
     except CALL_ERRORS as error:
-        return failed(error, to_sparse_sparse_dim, input, sparse_dim)
+        return failed(error, to_sparse_sparse_dim, locals())
 
 
 def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -390,7 +344,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
             dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
         return composite_sparse.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+        return failed(error, to_sparse_default, locals())
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -424,7 +378,7 @@ def _to_dense(input, dtype=None, masked_grad=None):
                 node.kept = (save(input),)
         return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_dense, input, dtype, masked_grad)
+        return failed(error, _to_dense, locals())
 
 
 def to_dense(input, dtype=None, *, masked_grad=None):
@@ -444,7 +398,7 @@ def to_dense(input, dtype=None, *, masked_grad=None):
             else ops._to_dense(input, dtype, masked_grad)
         )
     except CALL_ERRORS as error:
-        return failed(error, to_dense, input, dtype, masked_grad=masked_grad)
+        return failed(error, to_dense, locals())
 
 
 def _coalesce(input):
@@ -461,7 +415,7 @@ def _coalesce(input):
                 node.next_edges = (edge or None,)
         return wrap(__coalesce_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
-        return failed(error, _coalesce, input)
+        return failed(error, _coalesce, locals())
 
 
 def coalesce(input):
@@ -481,7 +435,7 @@ def _indices(input):
         input_array = input._mt_array
         return wrap(__indices_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, _indices, input)
+        return failed(error, _indices, locals())
 
 
 def _values(input):
@@ -499,7 +453,7 @@ def _values(input):
                 node.kept = (save(input),)
         return wrap(__values_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
-        return failed(error, _values, input)
+        return failed(error, _values, locals())
 
 
 def _nnz(input):
@@ -510,7 +464,7 @@ def _nnz(input):
         input_array = input._mt_array
         return __nnz_kernels[type(input_array)](input_array)
     except CALL_ERRORS as error:
-        return failed(error, _nnz, input)
+        return failed(error, _nnz, locals())
 
 
 def indices(input):
@@ -539,7 +493,7 @@ def is_coalesced(input):
         input_array = input._mt_array
         return _is_coalesced_kernels[type(input_array)](input_array)
     except CALL_ERRORS as error:
-        return failed(error, is_coalesced, input)
+        return failed(error, is_coalesced, locals())
 
 
 def sparse_dim(input):
@@ -550,7 +504,7 @@ def sparse_dim(input):
         input_array = input._mt_array
         return _sparse_dim_kernels[type(input_array)](input_array)
     except CALL_ERRORS as error:
-        return failed(error, sparse_dim, input)
+        return failed(error, sparse_dim, locals())
 
 
 def dense_dim(input):
@@ -561,7 +515,7 @@ def dense_dim(input):
         input_array = input._mt_array
         return _dense_dim_kernels[type(input_array)](input_array)
     except CALL_ERRORS as error:
-        return failed(error, dense_dim, input)
+        return failed(error, dense_dim, locals())
 
 
 def _sparse_mm_default(sparse, dense):
@@ -584,7 +538,7 @@ def _sparse_mm_reduce(sparse, dense, reduce):
             reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
         return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
     except CALL_ERRORS as error:
-        return failed(error, _sparse_mm_reduce, sparse, dense, reduce)
+        return failed(error, _sparse_mm_reduce, locals())
 
 
 def _sparse_mm(sparse, dense, reduce=...):
@@ -608,9 +562,7 @@ def _sparse_mm_reduce_impl(input, other, reduce):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -628,7 +580,7 @@ def _sparse_mm_reduce_impl(input, other, reduce):
             node.kept += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, _sparse_mm_reduce_impl, input, other, reduce)
+        return failed(error, _sparse_mm_reduce_impl, locals())
 
 
 def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, output_mask):
@@ -645,7 +597,7 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
         weight_array = weight._mt_array
         arg_out_array = arg_out._mt_array
         node = None
-        if (input._mt_edge is not None or grad_out._mt_edge is not None or weight._mt_edge is not None) and (
+        if not (input._mt_edge is grad_out._mt_edge is weight._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -663,7 +615,7 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
         result1 = wrap_output(result1_array, node, 1)
         return result0, result1
     except CALL_ERRORS as error:
-        return failed(error, _sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
+        return failed(error, _sparse_mm_reduce_impl_backward, locals())
 
 
 def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -679,7 +631,7 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
             alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
         return composite_sparse.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, _sparse_addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        return failed(error, _sparse_addmm, locals())
 
 
 def sparse_mask(input, mask):
@@ -698,7 +650,7 @@ def sparse_mask(input, mask):
                 node.kept = (save(mask), save(input))
         return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
     except CALL_ERRORS as error:
-        return failed(error, sparse_mask, input, mask)
+        return failed(error, sparse_mask, locals())
 
 
 def sparse_compressed_tensor_comp_plain_value_size(
@@ -759,19 +711,7 @@ def sparse_compressed_tensor_comp_plain_value_size(
             result.requires_grad = True
         return result
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            sparse_compressed_tensor_comp_plain_value_size,
-            compressed_indices,
-            plain_indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return failed(error, sparse_compressed_tensor_comp_plain_value_size, locals())
 
 
 def sparse_compressed_tensor_comp_plain_value(
@@ -806,17 +746,7 @@ def sparse_compressed_tensor_comp_plain_value(
             compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            sparse_compressed_tensor_comp_plain_value,
-            compressed_indices,
-            plain_indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-        )
+        return failed(error, sparse_compressed_tensor_comp_plain_value, locals())
 
 
 def _to_sparse_csr(input, dense_dim=None):
@@ -836,7 +766,7 @@ def _to_sparse_csr(input, dense_dim=None):
                 node.kept = (save(input),)
         return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_sparse_csr, input, dense_dim)
+        return failed(error, _to_sparse_csr, locals())
 
 
 def to_sparse_csr(input, dense_dim=None):
@@ -850,7 +780,7 @@ def to_sparse_csr(input, dense_dim=None):
             dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
         return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, to_sparse_csr, input, dense_dim)
+        return failed(error, to_sparse_csr, locals())
 
 
 def _to_sparse_csc(input, dense_dim=None):
@@ -870,7 +800,7 @@ def _to_sparse_csc(input, dense_dim=None):
                 node.kept = (save(input),)
         return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_sparse_csc, input, dense_dim)
+        return failed(error, _to_sparse_csc, locals())
 
 
 def to_sparse_csc(input, dense_dim=None):
@@ -884,7 +814,7 @@ def to_sparse_csc(input, dense_dim=None):
             dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
         return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, to_sparse_csc, input, dense_dim)
+        return failed(error, to_sparse_csc, locals())
 
 
 def _to_sparse_bsr(input, blocksize, dense_dim=None):
@@ -908,7 +838,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
                 node.kept = (save(input),)
         return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_sparse_bsr, input, blocksize, dense_dim)
+        return failed(error, _to_sparse_bsr, locals())
 
 
 def to_sparse_bsr(input, blocksize, dense_dim=None):
@@ -926,7 +856,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
             dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
         return composite_sparse.to_bsr(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, to_sparse_bsr, input, blocksize, dense_dim)
+        return failed(error, to_sparse_bsr, locals())
 
 
 def _to_sparse_bsc(input, blocksize, dense_dim=None):
@@ -950,7 +880,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
                 node.kept = (save(input),)
         return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _to_sparse_bsc, input, blocksize, dense_dim)
+        return failed(error, _to_sparse_bsc, locals())
 
 
 def to_sparse_bsc(input, blocksize, dense_dim=None):
@@ -968,7 +898,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
             dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
         return composite_sparse.to_bsc(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, to_sparse_bsc, input, blocksize, dense_dim)
+        return failed(error, to_sparse_bsc, locals())
 
 
 def crow_indices(input):
@@ -1022,7 +952,7 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         node = None
-        if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
+        if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -1043,7 +973,7 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
             _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
         )
     except CALL_ERRORS as error:
-        return failed(error, sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+        return failed(error, sparse_sampled_addmm, locals())
 
 
 def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -1066,16 +996,14 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
             or out._mt_edge is not None
         ):
             refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-        adopt_result(
+        return adopt_result(
             out,
             _sparse_sampled_addmm_kernels[type(input_array)](
                 input_array, mat1_array, mat2_array, beta, alpha, out=out_array
             ),
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+        return failed(error, sparse_sampled_addmm_out, locals())
 
 
 def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1095,7 +1023,7 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
             dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
         return composite_sparse_math.sparse_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
-        return failed(error, _sparse_softmax, input, dim, dtype)
+        return failed(error, _sparse_softmax, locals())
 
 
 def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1115,7 +1043,7 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
             dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
         return composite_sparse_math.sparse_log_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
-        return failed(error, _sparse_log_softmax, input, dim, dtype)
+        return failed(error, _sparse_log_softmax, locals())
 
 
 def _spdiags(diagonals, offsets, shape, layout=None):
@@ -1129,7 +1057,7 @@ def _spdiags(diagonals, offsets, shape, layout=None):
             shape = ints_of(shape, "_spdiags", "shape", 3)
         return composite_sparse_math.spdiags(diagonals, offsets, shape, layout)
     except CALL_ERRORS as error:
-        return failed(error, _spdiags, diagonals, offsets, shape, layout)
+        return failed(error, _spdiags, locals())
 
 
 def hspmm(mat1, mat2):
@@ -1163,7 +1091,7 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
             alpha = scalar_of(alpha, "sspaddmm", "alpha")
         return composite_sparse_math.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        return failed(error, sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+        return failed(error, sspaddmm, locals())
 
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
@@ -1181,7 +1109,7 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
             out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
         return composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
     except CALL_ERRORS as error:
-        return failed(error, _convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
+        return failed(error, _convert_indices_from_coo_to_csr, locals())
 
 
 def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
@@ -1199,7 +1127,7 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
             refuse_grad("_convert_indices_from_coo_to_csr", input, out)
         return write_out(out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
     except CALL_ERRORS as error:
-        return failed(error, _convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+        return failed(error, _convert_indices_from_coo_to_csr_out, locals())
 
 
 def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
@@ -1228,15 +1156,7 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             crow_indices, col_indices, out_int32=out_int32, transpose=transpose
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _convert_indices_from_csr_to_coo,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
+        return failed(error, _convert_indices_from_csr_to_coo, locals())
 
 
 def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32=False, transpose=False, out):
@@ -1266,15 +1186,7 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
             ),
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            _convert_indices_from_csr_to_coo_out,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
+        return failed(error, _convert_indices_from_csr_to_coo_out, locals())
 
 
 def sparse_resize_(input, size, sparse_dim, dense_dim):
@@ -1292,7 +1204,7 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
             dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
         return composite_sparse.sparse_resize_(input, size, sparse_dim, dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, sparse_resize_, input, size, sparse_dim, dense_dim)
+        return failed(error, sparse_resize_, locals())
 
 
 def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
@@ -1310,7 +1222,7 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
             dense_dim = int_of(dense_dim, "sparse_resize_and_clear_", "dense_dim", 4)
         return composite_sparse.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
     except CALL_ERRORS as error:
-        return failed(error, sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
+        return failed(error, sparse_resize_and_clear_, locals())
 
 
 def resize_as_sparse_(input, the_template):

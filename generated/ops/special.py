@@ -136,7 +136,7 @@ def erf(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, erf, input, out=out)
+        return failed(error, erf, locals())
 
 
 def erf_(input):
@@ -159,7 +159,7 @@ def erf_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, erf_, input)
+        return failed(error, erf_, locals())
 
 
 def erf_out(input, *, out):
@@ -171,11 +171,9 @@ def erf_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("erf", input, out)
-        adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, erf_out, input, out=out)
+        return failed(error, erf_out, locals())
 
 
 def erfc(input, *, out=None):
@@ -196,7 +194,7 @@ def erfc(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, erfc, input, out=out)
+        return failed(error, erfc, locals())
 
 
 def erfc_(input):
@@ -219,7 +217,7 @@ def erfc_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, erfc_, input)
+        return failed(error, erfc_, locals())
 
 
 def erfc_out(input, *, out):
@@ -231,11 +229,9 @@ def erfc_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("erfc", input, out)
-        adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, erfc_out, input, out=out)
+        return failed(error, erfc_out, locals())
 
 
 def erfinv(input, *, out=None):
@@ -256,7 +252,7 @@ def erfinv(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, erfinv, input, out=out)
+        return failed(error, erfinv, locals())
 
 
 def erfinv_(input):
@@ -279,7 +275,7 @@ def erfinv_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, erfinv_, input)
+        return failed(error, erfinv_, locals())
 
 
 def erfinv_out(input, *, out):
@@ -291,11 +287,9 @@ def erfinv_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("erfinv", input, out)
-        adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, erfinv_out, input, out=out)
+        return failed(error, erfinv_out, locals())
 
 
 def lgamma(input, *, out=None):
@@ -316,7 +310,7 @@ def lgamma(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, lgamma, input, out=out)
+        return failed(error, lgamma, locals())
 
 
 def lgamma_(input):
@@ -339,7 +333,7 @@ def lgamma_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, lgamma_, input)
+        return failed(error, lgamma_, locals())
 
 
 def lgamma_out(input, *, out):
@@ -351,11 +345,9 @@ def lgamma_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("lgamma", input, out)
-        adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, lgamma_out, input, out=out)
+        return failed(error, lgamma_out, locals())
 
 
 def digamma(input, *, out=None):
@@ -376,7 +368,7 @@ def digamma(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, digamma, input, out=out)
+        return failed(error, digamma, locals())
 
 
 def digamma_(input):
@@ -399,7 +391,7 @@ def digamma_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, digamma_, input)
+        return failed(error, digamma_, locals())
 
 
 def digamma_out(input, *, out):
@@ -411,11 +403,9 @@ def digamma_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("digamma", input, out)
-        adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, digamma_out, input, out=out)
+        return failed(error, digamma_out, locals())
 
 
 def polygamma(n, input, *, out=None):
@@ -438,7 +428,7 @@ def polygamma(n, input, *, out=None):
                 node.kept = (save(input),)
         return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
     except CALL_ERRORS as error:
-        return failed(error, polygamma, n, input, out=out)
+        return failed(error, polygamma, locals())
 
 
 def polygamma_(input, n):
@@ -464,7 +454,7 @@ def polygamma_(input, n):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, polygamma_, input, n)
+        return failed(error, polygamma_, locals())
 
 
 def polygamma_out(n, input, *, out):
@@ -478,11 +468,9 @@ def polygamma_out(n, input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("polygamma", input, out)
-        adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, polygamma_out, n, input, out=out)
+        return failed(error, polygamma_out, locals())
 
 
 def xlogy_Tensor(input, other, *, out=None):
@@ -495,9 +483,7 @@ def xlogy_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -526,7 +512,7 @@ def xlogy_Tensor(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, xlogy_Tensor, input, other, out=out)
+        return failed(error, xlogy_Tensor, locals())
 
 
 def xlogy__Tensor(input, other):
@@ -537,9 +523,7 @@ def xlogy__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -554,7 +538,7 @@ def xlogy__Tensor(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, xlogy__Tensor, input, other)
+        return failed(error, xlogy__Tensor, locals())
 
 
 def xlogy_Tensor_out(input, other, *, out):
@@ -567,11 +551,9 @@ def xlogy_Tensor_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("xlogy", input, other, out)
-        adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, xlogy_Tensor_out, input, other, out=out)
+        return failed(error, xlogy_Tensor_out, locals())
 
 
 def xlogy_Scalar_Self(input, other, *, out=None):
@@ -601,7 +583,7 @@ def xlogy_Scalar_Self(input, other, *, out=None):
             return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
         return ops.xlogy(float_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, xlogy_Scalar_Self, input, other, out=out)
+        return failed(error, xlogy_Scalar_Self, locals())
 
 
 def xlogy_Scalar_Self_out(input, other, *, out):
@@ -617,7 +599,7 @@ def xlogy_Scalar_Self_out(input, other, *, out):
             refuse_grad("xlogy", other, out)
         return ops.xlogy(float_beside(input, other), other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, xlogy_Scalar_Self_out, input, other, out=out)
+        return failed(error, xlogy_Scalar_Self_out, locals())
 
 
 def xlogy_Scalar_Other(input, other, *, out=None):
@@ -647,7 +629,7 @@ def xlogy_Scalar_Other(input, other, *, out=None):
             return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
         return ops.xlogy(input, float_beside(other, input))
     except CALL_ERRORS as error:
-        return failed(error, xlogy_Scalar_Other, input, other, out=out)
+        return failed(error, xlogy_Scalar_Other, locals())
 
 
 def xlogy(input, other, *, out=None):
@@ -676,7 +658,7 @@ def xlogy__Scalar_Other(input, other):
             other = scalar_of(other, "xlogy_", "other", 2)
         return input.xlogy_(float_beside(other, input))
     except CALL_ERRORS as error:
-        return failed(error, xlogy__Scalar_Other, input, other)
+        return failed(error, xlogy__Scalar_Other, locals())
 
 
 def xlogy_(input, other):
@@ -704,7 +686,7 @@ def xlogy_Scalar_Other_out(input, other, *, out):
             refuse_grad("xlogy", input, out)
         return ops.xlogy(input, float_beside(other, input), out=out)
     except CALL_ERRORS as error:
-        return failed(error, xlogy_Scalar_Other_out, input, other, out=out)
+        return failed(error, xlogy_Scalar_Other_out, locals())
 
 
 def i0(input, *, out=None):
@@ -725,7 +707,7 @@ def i0(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, i0, input, out=out)
+        return failed(error, i0, locals())
 
 
 def i0_(input):
@@ -748,7 +730,7 @@ def i0_(input):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, i0_, input)
+        return failed(error, i0_, locals())
 
 
 def i0_out(input, *, out):
@@ -760,11 +742,9 @@ def i0_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("i0", input, out)
-        adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, i0_out, input, out=out)
+        return failed(error, i0_out, locals())
 
 
 def special_i0e(input, *, out=None):
@@ -788,7 +768,7 @@ def special_i0e(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, special_i0e, input, out=out)
+        return failed(error, special_i0e, locals())
 
 
 def special_i0e_out(input, *, out):
@@ -800,11 +780,9 @@ def special_i0e_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_i0e", input, out)
-        adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_i0e_out, input, out=out)
+        return failed(error, special_i0e_out, locals())
 
 
 def special_i1(input, *, out=None):
@@ -828,7 +806,7 @@ def special_i1(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, special_i1, input, out=out)
+        return failed(error, special_i1, locals())
 
 
 def special_i1_out(input, *, out):
@@ -840,11 +818,9 @@ def special_i1_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_i1", input, out)
-        adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_i1_out, input, out=out)
+        return failed(error, special_i1_out, locals())
 
 
 def special_i1e(input, *, out=None):
@@ -868,7 +844,7 @@ def special_i1e(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, special_i1e, input, out=out)
+        return failed(error, special_i1e, locals())
 
 
 def special_i1e_out(input, *, out):
@@ -880,11 +856,9 @@ def special_i1e_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_i1e", input, out)
-        adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_i1e_out, input, out=out)
+        return failed(error, special_i1e_out, locals())
 
 
 def special_entr(input, *, out=None):
@@ -905,7 +879,7 @@ def special_entr(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_entr, input, out=out)
+        return failed(error, special_entr, locals())
 
 
 def special_entr_out(input, *, out):
@@ -917,11 +891,9 @@ def special_entr_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_entr", input, out)
-        adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_entr_out, input, out=out)
+        return failed(error, special_entr_out, locals())
 
 
 def special_erfcx(input, *, out=None):
@@ -945,7 +917,7 @@ def special_erfcx(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, special_erfcx, input, out=out)
+        return failed(error, special_erfcx, locals())
 
 
 def special_erfcx_out(input, *, out):
@@ -957,11 +929,9 @@ def special_erfcx_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_erfcx", input, out)
-        adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_erfcx_out, input, out=out)
+        return failed(error, special_erfcx_out, locals())
 
 
 def special_ndtri(input, *, out=None):
@@ -984,7 +954,7 @@ def special_ndtri(input, *, out=None):
             node.kept = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, special_ndtri, input, out=out)
+        return failed(error, special_ndtri, locals())
 
 
 def special_ndtri_out(input, *, out):
@@ -996,11 +966,9 @@ def special_ndtri_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_ndtri", input, out)
-        adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_ndtri_out, input, out=out)
+        return failed(error, special_ndtri_out, locals())
 
 
 def special_log_ndtr(input, *, out=None):
@@ -1024,7 +992,7 @@ def special_log_ndtr(input, *, out=None):
             node.kept += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
-        return failed(error, special_log_ndtr, input, out=out)
+        return failed(error, special_log_ndtr, locals())
 
 
 def special_log_ndtr_out(input, *, out):
@@ -1036,11 +1004,9 @@ def special_log_ndtr_out(input, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_log_ndtr", input, out)
-        adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_log_ndtr_out, input, out=out)
+        return failed(error, special_log_ndtr_out, locals())
 
 
 def special_ndtr(input, *, out=None):
@@ -1075,9 +1041,7 @@ def igamma(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1106,7 +1070,7 @@ def igamma(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_igamma_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, igamma, input, other, out=out)
+        return failed(error, igamma, locals())
 
 
 def igamma_(input, other):
@@ -1117,9 +1081,7 @@ def igamma_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1134,7 +1096,7 @@ def igamma_(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, igamma_, input, other)
+        return failed(error, igamma_, locals())
 
 
 def igamma_out(input, other, *, out):
@@ -1147,11 +1109,9 @@ def igamma_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("igamma", input, other, out)
-        adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, igamma_out, input, other, out=out)
+        return failed(error, igamma_out, locals())
 
 
 def igammac(input, other, *, out=None):
@@ -1164,9 +1124,7 @@ def igammac(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1195,7 +1153,7 @@ def igammac(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_igammac_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, igammac, input, other, out=out)
+        return failed(error, igammac, locals())
 
 
 def igammac_(input, other):
@@ -1206,9 +1164,7 @@ def igammac_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1223,7 +1179,7 @@ def igammac_(input, other):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, igammac_, input, other)
+        return failed(error, igammac_, locals())
 
 
 def igammac_out(input, other, *, out):
@@ -1236,11 +1192,9 @@ def igammac_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("igammac", input, other, out)
-        adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, igammac_out, input, other, out=out)
+        return failed(error, igammac_out, locals())
 
 
 def special_gammainc(input, other, *, out=None):
@@ -1298,7 +1252,7 @@ def special_airy_ai(x, *, out=None):
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_airy_ai, x, out=out)
+        return failed(error, special_airy_ai, locals())
 
 
 def special_airy_ai_out(x, *, out):
@@ -1308,11 +1262,9 @@ def special_airy_ai_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_airy_ai_out, x, out=out)
+        return failed(error, special_airy_ai_out, locals())
 
 
 def special_bessel_j0(input, *, out=None):
@@ -1326,7 +1278,7 @@ def special_bessel_j0(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_j0, input, out=out)
+        return failed(error, special_bessel_j0, locals())
 
 
 def special_bessel_j0_out(input, *, out):
@@ -1336,11 +1288,9 @@ def special_bessel_j0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_j0_out, input, out=out)
+        return failed(error, special_bessel_j0_out, locals())
 
 
 def special_bessel_j1(input, *, out=None):
@@ -1354,7 +1304,7 @@ def special_bessel_j1(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_j1, input, out=out)
+        return failed(error, special_bessel_j1, locals())
 
 
 def special_bessel_j1_out(input, *, out):
@@ -1364,11 +1314,9 @@ def special_bessel_j1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_j1_out, input, out=out)
+        return failed(error, special_bessel_j1_out, locals())
 
 
 def special_bessel_y0(input, *, out=None):
@@ -1382,7 +1330,7 @@ def special_bessel_y0(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_y0, input, out=out)
+        return failed(error, special_bessel_y0, locals())
 
 
 def special_bessel_y0_out(input, *, out):
@@ -1392,11 +1340,9 @@ def special_bessel_y0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_y0_out, input, out=out)
+        return failed(error, special_bessel_y0_out, locals())
 
 
 def special_bessel_y1(input, *, out=None):
@@ -1410,7 +1356,7 @@ def special_bessel_y1(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_y1, input, out=out)
+        return failed(error, special_bessel_y1, locals())
 
 
 def special_bessel_y1_out(input, *, out):
@@ -1420,11 +1366,9 @@ def special_bessel_y1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_bessel_y1_out, input, out=out)
+        return failed(error, special_bessel_y1_out, locals())
 
 
 def special_modified_bessel_i0(input, *, out=None):
@@ -1438,7 +1382,7 @@ def special_modified_bessel_i0(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_i0, input, out=out)
+        return failed(error, special_modified_bessel_i0, locals())
 
 
 def special_modified_bessel_i0_out(input, *, out):
@@ -1448,11 +1392,9 @@ def special_modified_bessel_i0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_i0_out, input, out=out)
+        return failed(error, special_modified_bessel_i0_out, locals())
 
 
 def special_modified_bessel_i1(input, *, out=None):
@@ -1466,7 +1408,7 @@ def special_modified_bessel_i1(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_i1, input, out=out)
+        return failed(error, special_modified_bessel_i1, locals())
 
 
 def special_modified_bessel_i1_out(input, *, out):
@@ -1476,11 +1418,9 @@ def special_modified_bessel_i1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_i1_out, input, out=out)
+        return failed(error, special_modified_bessel_i1_out, locals())
 
 
 def special_modified_bessel_k0(input, *, out=None):
@@ -1494,7 +1434,7 @@ def special_modified_bessel_k0(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_k0, input, out=out)
+        return failed(error, special_modified_bessel_k0, locals())
 
 
 def special_modified_bessel_k0_out(input, *, out):
@@ -1504,11 +1444,9 @@ def special_modified_bessel_k0_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_k0_out, input, out=out)
+        return failed(error, special_modified_bessel_k0_out, locals())
 
 
 def special_modified_bessel_k1(input, *, out=None):
@@ -1522,7 +1460,7 @@ def special_modified_bessel_k1(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_k1, input, out=out)
+        return failed(error, special_modified_bessel_k1, locals())
 
 
 def special_modified_bessel_k1_out(input, *, out):
@@ -1532,11 +1470,9 @@ def special_modified_bessel_k1_out(input, *, out):
     try:
         input_array = input._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_k1_out, input, out=out)
+        return failed(error, special_modified_bessel_k1_out, locals())
 
 
 def special_scaled_modified_bessel_k0(x, *, out=None):
@@ -1550,7 +1486,7 @@ def special_scaled_modified_bessel_k0(x, *, out=None):
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_scaled_modified_bessel_k0, x, out=out)
+        return failed(error, special_scaled_modified_bessel_k0, locals())
 
 
 def special_scaled_modified_bessel_k0_out(x, *, out):
@@ -1560,11 +1496,9 @@ def special_scaled_modified_bessel_k0_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_scaled_modified_bessel_k0_out, x, out=out)
+        return failed(error, special_scaled_modified_bessel_k0_out, locals())
 
 
 def special_scaled_modified_bessel_k1(x, *, out=None):
@@ -1578,7 +1512,7 @@ def special_scaled_modified_bessel_k1(x, *, out=None):
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_scaled_modified_bessel_k1, x, out=out)
+        return failed(error, special_scaled_modified_bessel_k1, locals())
 
 
 def special_scaled_modified_bessel_k1_out(x, *, out):
@@ -1588,11 +1522,9 @@ def special_scaled_modified_bessel_k1_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_scaled_modified_bessel_k1_out, x, out=out)
+        return failed(error, special_scaled_modified_bessel_k1_out, locals())
 
 
 def special_spherical_bessel_j0(x, *, out=None):
@@ -1606,7 +1538,7 @@ def special_spherical_bessel_j0(x, *, out=None):
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_spherical_bessel_j0, x, out=out)
+        return failed(error, special_spherical_bessel_j0, locals())
 
 
 def special_spherical_bessel_j0_out(x, *, out):
@@ -1616,11 +1548,9 @@ def special_spherical_bessel_j0_out(x, *, out):
     try:
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, special_spherical_bessel_j0_out, x, out=out)
+        return failed(error, special_spherical_bessel_j0_out, locals())
 
 
 def special_xlog1py_default(input, other, *, out=None):
@@ -1633,9 +1563,7 @@ def special_xlog1py_default(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1664,7 +1592,7 @@ def special_xlog1py_default(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_special_xlog1py_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_default, input, other, out=out)
+        return failed(error, special_xlog1py_default, locals())
 
 
 def special_xlog1py_default_out(input, other, *, out):
@@ -1677,11 +1605,11 @@ def special_xlog1py_default_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_xlog1py", input, other, out)
-        adopt_result(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_default_out, input, other, out=out)
+        return failed(error, special_xlog1py_default_out, locals())
 
 
 def special_xlog1py_self_scalar(input, other, *, out=None):
@@ -1713,7 +1641,7 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
             )
         return ops.special_xlog1py(float_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_self_scalar, input, other, out=out)
+        return failed(error, special_xlog1py_self_scalar, locals())
 
 
 def special_xlog1py_self_scalar_out(input, other, *, out):
@@ -1729,7 +1657,7 @@ def special_xlog1py_self_scalar_out(input, other, *, out):
             refuse_grad("special_xlog1py", other, out)
         return ops.special_xlog1py(float_beside(input, other), other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_self_scalar_out, input, other, out=out)
+        return failed(error, special_xlog1py_self_scalar_out, locals())
 
 
 def special_xlog1py_other_scalar(input, other, *, out=None):
@@ -1761,7 +1689,7 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
             )
         return ops.special_xlog1py(input, float_beside(other, input))
     except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_other_scalar, input, other, out=out)
+        return failed(error, special_xlog1py_other_scalar, locals())
 
 
 def special_xlog1py(input, other, *, out=None):
@@ -1797,7 +1725,7 @@ def special_xlog1py_other_scalar_out(input, other, *, out):
             refuse_grad("special_xlog1py", input, out)
         return ops.special_xlog1py(input, float_beside(other, input), out=out)
     except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_other_scalar_out, input, other, out=out)
+        return failed(error, special_xlog1py_other_scalar_out, locals())
 
 
 def special_zeta_default(input, other, *, out=None):
@@ -1810,9 +1738,7 @@ def special_zeta_default(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if (input._mt_edge is not None or other._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1841,7 +1767,7 @@ def special_zeta_default(input, other, *, out=None):
         kind = common_kind(input, other)
         return wrap(_special_zeta_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_zeta_default, input, other, out=out)
+        return failed(error, special_zeta_default, locals())
 
 
 def special_zeta_default_out(input, other, *, out):
@@ -1854,11 +1780,11 @@ def special_zeta_default_out(input, other, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("special_zeta", input, other, out)
-        adopt_result(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_zeta_default_out, input, other, out=out)
+        return failed(error, special_zeta_default_out, locals())
 
 
 def special_zeta_self_scalar(input, other, *, out=None):
@@ -1890,7 +1816,7 @@ def special_zeta_self_scalar(input, other, *, out=None):
             )
         return ops.special_zeta(float_beside(input, other), other)
     except CALL_ERRORS as error:
-        return failed(error, special_zeta_self_scalar, input, other, out=out)
+        return failed(error, special_zeta_self_scalar, locals())
 
 
 def special_zeta_self_scalar_out(input, other, *, out):
@@ -1906,7 +1832,7 @@ def special_zeta_self_scalar_out(input, other, *, out):
             refuse_grad("special_zeta", other, out)
         return ops.special_zeta(float_beside(input, other), other, out=out)
     except CALL_ERRORS as error:
-        return failed(error, special_zeta_self_scalar_out, input, other, out=out)
+        return failed(error, special_zeta_self_scalar_out, locals())
 
 
 def special_zeta_other_scalar(input, other, *, out=None):
@@ -1936,7 +1862,7 @@ def special_zeta_other_scalar(input, other, *, out=None):
             )
         return ops.special_zeta(input, float_beside(other, input))
     except CALL_ERRORS as error:
-        return failed(error, special_zeta_other_scalar, input, other, out=out)
+        return failed(error, special_zeta_other_scalar, locals())
 
 
 def special_zeta(input, other, *, out=None):
@@ -1972,7 +1898,7 @@ def special_zeta_other_scalar_out(input, other, *, out):
             refuse_grad("special_zeta", input, out)
         return ops.special_zeta(input, float_beside(other, input), out=out)
     except CALL_ERRORS as error:
-        return failed(error, special_zeta_other_scalar_out, input, other, out=out)
+        return failed(error, special_zeta_other_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_t_default(x, n, *, out=None):
@@ -2001,7 +1927,7 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
             _special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_default, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_t_default, locals())
 
 
 def special_chebyshev_polynomial_t_default_out(x, n, *, out):
@@ -2012,13 +1938,11 @@ def special_chebyshev_polynomial_t_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_default_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_t_default_out, locals())
 
 
 def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
@@ -2033,7 +1957,7 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_t_x_scalar, locals())
 
 
 def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
@@ -2045,11 +1969,11 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_t_x_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
@@ -2064,7 +1988,7 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_t_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_t(x, n, *, out=None):
@@ -2100,11 +2024,11 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_t_n_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_u_default(x, n, *, out=None):
@@ -2133,7 +2057,7 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
             _special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_default, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_u_default, locals())
 
 
 def special_chebyshev_polynomial_u_default_out(x, n, *, out):
@@ -2144,13 +2068,11 @@ def special_chebyshev_polynomial_u_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_default_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_u_default_out, locals())
 
 
 def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
@@ -2165,7 +2087,7 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_u_x_scalar, locals())
 
 
 def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
@@ -2177,11 +2099,11 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_u_x_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
@@ -2196,7 +2118,7 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_u_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_u(x, n, *, out=None):
@@ -2232,11 +2154,11 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_u_n_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_v_default(x, n, *, out=None):
@@ -2265,7 +2187,7 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
             _special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_default, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_v_default, locals())
 
 
 def special_chebyshev_polynomial_v_default_out(x, n, *, out):
@@ -2276,13 +2198,11 @@ def special_chebyshev_polynomial_v_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_default_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_v_default_out, locals())
 
 
 def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
@@ -2297,7 +2217,7 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_v_x_scalar, locals())
 
 
 def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
@@ -2309,11 +2229,11 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_v_x_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
@@ -2328,7 +2248,7 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_v_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_v(x, n, *, out=None):
@@ -2364,11 +2284,11 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_v_n_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_w_default(x, n, *, out=None):
@@ -2397,7 +2317,7 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
             _special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_default, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_w_default, locals())
 
 
 def special_chebyshev_polynomial_w_default_out(x, n, *, out):
@@ -2408,13 +2328,11 @@ def special_chebyshev_polynomial_w_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_default_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_w_default_out, locals())
 
 
 def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
@@ -2429,7 +2347,7 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_w_x_scalar, locals())
 
 
 def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
@@ -2441,11 +2359,11 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_w_x_scalar_out, locals())
 
 
 def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
@@ -2460,7 +2378,7 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_w_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_w(x, n, *, out=None):
@@ -2496,11 +2414,11 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
+        return failed(error, special_chebyshev_polynomial_w_n_scalar_out, locals())
 
 
 def special_hermite_polynomial_h_default(x, n, *, out=None):
@@ -2527,7 +2445,7 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
         kind = common_kind(x, n)
         return wrap(_special_hermite_polynomial_h_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_default, x, n, out=out)
+        return failed(error, special_hermite_polynomial_h_default, locals())
 
 
 def special_hermite_polynomial_h_default_out(x, n, *, out):
@@ -2538,11 +2456,11 @@ def special_hermite_polynomial_h_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_default_out, x, n, out=out)
+        return failed(error, special_hermite_polynomial_h_default_out, locals())
 
 
 def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
@@ -2557,7 +2475,7 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_x_scalar, x, n, out=out)
+        return failed(error, special_hermite_polynomial_h_x_scalar, locals())
 
 
 def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
@@ -2569,11 +2487,11 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
+        return failed(error, special_hermite_polynomial_h_x_scalar_out, locals())
 
 
 def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
@@ -2588,7 +2506,7 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_n_scalar, x, n, out=out)
+        return failed(error, special_hermite_polynomial_h_n_scalar, locals())
 
 
 def special_hermite_polynomial_h(x, n, *, out=None):
@@ -2624,11 +2542,11 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
+        return failed(error, special_hermite_polynomial_h_n_scalar_out, locals())
 
 
 def special_hermite_polynomial_he_default(x, n, *, out=None):
@@ -2655,7 +2573,7 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
         kind = common_kind(x, n)
         return wrap(_special_hermite_polynomial_he_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_default, x, n, out=out)
+        return failed(error, special_hermite_polynomial_he_default, locals())
 
 
 def special_hermite_polynomial_he_default_out(x, n, *, out):
@@ -2666,13 +2584,11 @@ def special_hermite_polynomial_he_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_default_out, x, n, out=out)
+        return failed(error, special_hermite_polynomial_he_default_out, locals())
 
 
 def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
@@ -2687,7 +2603,7 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_x_scalar, x, n, out=out)
+        return failed(error, special_hermite_polynomial_he_x_scalar, locals())
 
 
 def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
@@ -2699,11 +2615,11 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
+        return failed(error, special_hermite_polynomial_he_x_scalar_out, locals())
 
 
 def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
@@ -2718,7 +2634,7 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_n_scalar, x, n, out=out)
+        return failed(error, special_hermite_polynomial_he_n_scalar, locals())
 
 
 def special_hermite_polynomial_he(x, n, *, out=None):
@@ -2754,11 +2670,11 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
+        return failed(error, special_hermite_polynomial_he_n_scalar_out, locals())
 
 
 def special_laguerre_polynomial_l_default(x, n, *, out=None):
@@ -2785,7 +2701,7 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
         kind = common_kind(x, n)
         return wrap(_special_laguerre_polynomial_l_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_default, x, n, out=out)
+        return failed(error, special_laguerre_polynomial_l_default, locals())
 
 
 def special_laguerre_polynomial_l_default_out(x, n, *, out):
@@ -2796,13 +2712,11 @@ def special_laguerre_polynomial_l_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_default_out, x, n, out=out)
+        return failed(error, special_laguerre_polynomial_l_default_out, locals())
 
 
 def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
@@ -2817,7 +2731,7 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_x_scalar, x, n, out=out)
+        return failed(error, special_laguerre_polynomial_l_x_scalar, locals())
 
 
 def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
@@ -2829,11 +2743,11 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
+        return failed(error, special_laguerre_polynomial_l_x_scalar_out, locals())
 
 
 def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
@@ -2848,7 +2762,7 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_n_scalar, x, n, out=out)
+        return failed(error, special_laguerre_polynomial_l_n_scalar, locals())
 
 
 def special_laguerre_polynomial_l(x, n, *, out=None):
@@ -2884,11 +2798,11 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
+        return failed(error, special_laguerre_polynomial_l_n_scalar_out, locals())
 
 
 def special_legendre_polynomial_p_default(x, n, *, out=None):
@@ -2915,7 +2829,7 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
         kind = common_kind(x, n)
         return wrap(_special_legendre_polynomial_p_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
     except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_default, x, n, out=out)
+        return failed(error, special_legendre_polynomial_p_default, locals())
 
 
 def special_legendre_polynomial_p_default_out(x, n, *, out):
@@ -2926,13 +2840,11 @@ def special_legendre_polynomial_p_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_default_out, x, n, out=out)
+        return failed(error, special_legendre_polynomial_p_default_out, locals())
 
 
 def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
@@ -2947,7 +2859,7 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_x_scalar, x, n, out=out)
+        return failed(error, special_legendre_polynomial_p_x_scalar, locals())
 
 
 def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
@@ -2959,11 +2871,11 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
+        return failed(error, special_legendre_polynomial_p_x_scalar_out, locals())
 
 
 def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
@@ -2978,7 +2890,7 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_n_scalar, x, n, out=out)
+        return failed(error, special_legendre_polynomial_p_n_scalar, locals())
 
 
 def special_legendre_polynomial_p(x, n, *, out=None):
@@ -3014,11 +2926,11 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(
+            out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
     except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
+        return failed(error, special_legendre_polynomial_p_n_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
@@ -3047,7 +2959,7 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
             _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_t_default, locals())
 
 
 def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
@@ -3058,13 +2970,11 @@ def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_t_default_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
@@ -3079,7 +2989,7 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
@@ -3091,13 +3001,11 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
@@ -3112,7 +3020,7 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
@@ -3148,13 +3056,11 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
@@ -3183,7 +3089,7 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
             _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_u_default, locals())
 
 
 def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
@@ -3194,13 +3100,11 @@ def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_u_default_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
@@ -3215,7 +3119,7 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
@@ -3227,13 +3131,11 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
@@ -3248,7 +3150,7 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
@@ -3284,13 +3186,11 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
@@ -3319,7 +3219,7 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
             _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_v_default, locals())
 
 
 def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
@@ -3330,13 +3230,11 @@ def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_v_default_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
@@ -3351,7 +3249,7 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
@@ -3363,13 +3261,11 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
@@ -3384,7 +3280,7 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
@@ -3420,13 +3316,11 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
@@ -3455,7 +3349,7 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
             _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
         )
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_w_default, locals())
 
 
 def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
@@ -3466,13 +3360,11 @@ def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
         x_array = x._mt_array
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_w_default_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
@@ -3487,7 +3379,7 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
@@ -3499,13 +3391,11 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
         n_array = n._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar_out, locals())
 
 
 def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
@@ -3520,7 +3410,7 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
         return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
@@ -3556,13 +3446,11 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
         x_array = x._mt_array
         out_array = out._mt_array
-        adopt_result(
+        return adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
+        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar_out, locals())
 
 
 def mvlgamma(input, p, *, out=None):
@@ -3592,7 +3480,7 @@ def mvlgamma(input, p, *, out=None):
             return recorded(node, composite_special.mvlgamma, input, p)
         return composite_special.mvlgamma(input, p)
     except CALL_ERRORS as error:
-        return failed(error, mvlgamma, input, p, out=out)
+        return failed(error, mvlgamma, locals())
 
 
 def mvlgamma_(input, p):
@@ -3606,7 +3494,7 @@ def mvlgamma_(input, p):
             p = int_of(p, "mvlgamma_", "p", 2)
         return composite_special.mvlgamma_(input, p)
     except CALL_ERRORS as error:
-        return failed(error, mvlgamma_, input, p)
+        return failed(error, mvlgamma_, locals())
 
 
 def mvlgamma_out(input, p, *, out):
@@ -3622,7 +3510,7 @@ def mvlgamma_out(input, p, *, out):
             refuse_grad("mvlgamma", input, out)
         return composite_special.mvlgamma_out(input, p, out=out)
     except CALL_ERRORS as error:
-        return failed(error, mvlgamma_out, input, p, out=out)
+        return failed(error, mvlgamma_out, locals())
 
 
 def special_multigammaln(input, p, *, out=None):
@@ -3638,7 +3526,7 @@ def special_multigammaln(input, p, *, out=None):
             p = int_of(p, "special_multigammaln", "p", 2)
         return ops.mvlgamma(input, p)
     except CALL_ERRORS as error:
-        return failed(error, special_multigammaln, input, p, out=out)
+        return failed(error, special_multigammaln, locals())
 
 
 def special_multigammaln_out(input, p, *, out):
@@ -3654,7 +3542,7 @@ def special_multigammaln_out(input, p, *, out):
             refuse_grad("special_multigammaln", input, out)
         return ops.mvlgamma(input, p, out=out)
     except CALL_ERRORS as error:
-        return failed(error, special_multigammaln_out, input, p, out=out)
+        return failed(error, special_multigammaln_out, locals())
 
 
 def special_expit(input, *, out=None):

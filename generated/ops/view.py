@@ -96,7 +96,7 @@ def alias(input):
                 node.next_edges = (edge or None,)
         return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
     except CALL_ERRORS as error:
-        return failed(error, alias, input)
+        return failed(error, alias, locals())
 
 
 def lift_fresh(input):
@@ -125,7 +125,7 @@ def detach(input):
         input_array = input._mt_array
         return twin_of(input, _detach_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
-        return failed(error, detach, input)
+        return failed(error, detach, locals())
 
 
 def detach_(input):
@@ -156,7 +156,7 @@ def view_default(input, size, *more_size):
             input, _view_default_kernels[type(input_array)](input_array, size), node, (view_default, (size,))
         )
     except CALL_ERRORS as error:
-        return failed(error, view_default, input, size, *more_size)
+        return failed(error, view_default, locals())
 
 
 def view_dtype(input, dtype):
@@ -169,7 +169,7 @@ def view_dtype(input, dtype):
         input_array = input._mt_array
         return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
     except CALL_ERRORS as error:
-        return failed(error, view_dtype, input, dtype)
+        return failed(error, view_dtype, locals())
 
 
 def view(input, _size=..., *more_size, size=..., dtype=...):
@@ -220,7 +220,7 @@ def _reshape_alias(input, size, stride):
             (_reshape_alias, (size, stride)),
         )
     except CALL_ERRORS as error:
-        return failed(error, _reshape_alias, input, size, stride)
+        return failed(error, _reshape_alias, locals())
 
 
 def reshape(input, shape, *more_shape):
@@ -236,7 +236,7 @@ def reshape(input, shape, *more_shape):
             shape = separate_ints_of(shape, more_shape, SEPARATE_INTS, "reshape", "shape", 2)
         return composite_view.reshape(input, shape)
     except CALL_ERRORS as error:
-        return failed(error, reshape, input, shape, *more_shape)
+        return failed(error, reshape, locals())
 
 
 def view_as(input, other):
@@ -270,7 +270,7 @@ def transpose(input, dim0, dim1):
             input, _transpose_kernels[type(input_array)](input_array, dim0, dim1), node, (transpose, (dim0, dim1))
         )
     except CALL_ERRORS as error:
-        return failed(error, transpose, input, dim0, dim1)
+        return failed(error, transpose, locals())
 
 
 def transpose_(input, dim0, dim1):
@@ -298,7 +298,7 @@ def transpose_(input, dim0, dim1):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, transpose_, input, dim0, dim1)
+        return failed(error, transpose_, locals())
 
 
 def t(input):
@@ -315,7 +315,7 @@ def t(input):
                 node.next_edges = (edge or None,)
         return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
     except CALL_ERRORS as error:
-        return failed(error, t, input)
+        return failed(error, t, locals())
 
 
 def t_(input):
@@ -337,7 +337,7 @@ def t_(input):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, t_, input)
+        return failed(error, t_, locals())
 
 
 def numpy_T(input):
@@ -368,7 +368,7 @@ def permute(input, dims, *more_dims):
                 node.dims = dims
         return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
     except CALL_ERRORS as error:
-        return failed(error, permute, input, dims, *more_dims)
+        return failed(error, permute, locals())
 
 
 def movedim_intlist(input, source, destination):
@@ -384,7 +384,7 @@ def movedim_intlist(input, source, destination):
             destination = ints_of(destination, "movedim", "destination", 3)
         return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
-        return failed(error, movedim_intlist, input, source, destination)
+        return failed(error, movedim_intlist, locals())
 
 
 def movedim_int(input, source, destination):
@@ -400,7 +400,7 @@ def movedim_int(input, source, destination):
             destination = int_of(destination, "movedim", "destination", 3)
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
-        return failed(error, movedim_int, input, source, destination)
+        return failed(error, movedim_int, locals())
 
 
 def movedim(input, source, destination):
@@ -435,7 +435,7 @@ def expand(input, size, *more_size, implicit=False):
                 node.next_edges = (edge or None,)
         return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
     except CALL_ERRORS as error:
-        return failed(error, expand, input, size, *more_size, implicit=implicit)
+        return failed(error, expand, locals())
 
 
 def expand_as(input, other):
@@ -460,7 +460,7 @@ def broadcast_to(input, size, *more_size):
             size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
         return input.expand(size)
     except CALL_ERRORS as error:
-        return failed(error, broadcast_to, input, size, *more_size)
+        return failed(error, broadcast_to, locals())
 
 
 def squeeze_default(input):
@@ -478,7 +478,7 @@ def squeeze_default(input):
                 node.self_shape = input_array.shape
         return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
     except CALL_ERRORS as error:
-        return failed(error, squeeze_default, input)
+        return failed(error, squeeze_default, locals())
 
 
 def squeeze__default(input):
@@ -501,7 +501,7 @@ def squeeze__default(input):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, squeeze__default, input)
+        return failed(error, squeeze__default, locals())
 
 
 def squeeze_dim(input, dim):
@@ -522,7 +522,7 @@ def squeeze_dim(input, dim):
                 node.dim = dim
         return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
     except CALL_ERRORS as error:
-        return failed(error, squeeze_dim, input, dim)
+        return failed(error, squeeze_dim, locals())
 
 
 def squeeze__dim(input, dim):
@@ -548,7 +548,7 @@ def squeeze__dim(input, dim):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, squeeze__dim, input, dim)
+        return failed(error, squeeze__dim, locals())
 
 
 def squeeze_dims(input, dim, *more_dim):
@@ -571,7 +571,7 @@ def squeeze_dims(input, dim, *more_dim):
                 node.dim = dim
         return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
     except CALL_ERRORS as error:
-        return failed(error, squeeze_dims, input, dim, *more_dim)
+        return failed(error, squeeze_dims, locals())
 
 
 def squeeze(input, dim=..., *more_dim, axis=None):
@@ -620,7 +620,7 @@ def squeeze__dims(input, dim, *more_dim):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, squeeze__dims, input, dim, *more_dim)
+        return failed(error, squeeze__dims, locals())
 
 
 def squeeze_(input, dim=..., *more_dim, axis=None):
@@ -665,7 +665,7 @@ def unsqueeze(input, dim=..., *, axis=None):
                 node.dim = dim
         return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
     except CALL_ERRORS as error:
-        return failed(error, unsqueeze, input, dim)
+        return failed(error, unsqueeze, locals())
 
 
 def unsqueeze_(input, dim=..., *, axis=None):
@@ -694,7 +694,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, unsqueeze_, input, dim)
+        return failed(error, unsqueeze_, locals())
 
 
 def select(input, dim, index):
@@ -718,7 +718,7 @@ def select(input, dim, index):
                 node.index = index
         return view_of(input, _select_kernels[type(input_array)](input_array, dim, index), node, (select, (dim, index)))
     except CALL_ERRORS as error:
-        return failed(error, select, input, dim, index)
+        return failed(error, select, locals())
 
 
 def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
@@ -755,7 +755,7 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
             (slice, (dim, start, end, step)),
         )
     except CALL_ERRORS as error:
-        return failed(error, slice, input, dim, start, end, step)
+        return failed(error, slice, locals())
 
 
 def narrow_default(input, dim, start, length):
@@ -773,7 +773,7 @@ def narrow_default(input, dim, start, length):
             length = index_of(length, "narrow", "length", 4)
         return composite_view.narrow(input, dim, start, length)
     except CALL_ERRORS as error:
-        return failed(error, narrow_default, input, dim, start, length)
+        return failed(error, narrow_default, locals())
 
 
 def narrow_Tensor(input, dim, start, length):
@@ -789,7 +789,7 @@ def narrow_Tensor(input, dim, start, length):
             length = index_of(length, "narrow", "length", 4)
         return composite_view.narrow_tensor(input, dim, start, length)
     except CALL_ERRORS as error:
-        return failed(error, narrow_Tensor, input, dim, start, length)
+        return failed(error, narrow_Tensor, locals())
 
 
 def narrow(input, dim, start, length):
@@ -830,7 +830,7 @@ def split_Tensor(input, split_size, dim=0):
             (split_Tensor, (split_size, dim)),
         )
     except CALL_ERRORS as error:
-        return failed(error, split_Tensor, input, split_size, dim)
+        return failed(error, split_Tensor, locals())
 
 
 def split_sizes(input, split_size, dim=0):
@@ -846,7 +846,7 @@ def split_sizes(input, split_size, dim=0):
             dim = int_of(dim, "split", "dim", 3)
         return input.split_with_sizes(split_size, dim)
     except CALL_ERRORS as error:
-        return failed(error, split_sizes, input, split_size, dim)
+        return failed(error, split_sizes, locals())
 
 
 def split(input, split_size, dim=0, *, axis=None):
@@ -891,7 +891,7 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
             (split_with_sizes, (split_sizes, dim)),
         )
     except CALL_ERRORS as error:
-        return failed(error, split_with_sizes, input, split_sizes, dim)
+        return failed(error, split_with_sizes, locals())
 
 
 def unsafe_split(input, split_size, dim=0, *, axis=None):
@@ -918,7 +918,7 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         arrays = _unsafe_split_kernels[type(input_array)](input_array, split_size, dim)
         return wrap_outputs(arrays, node)
     except CALL_ERRORS as error:
-        return failed(error, unsafe_split, input, split_size, dim)
+        return failed(error, unsafe_split, locals())
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
@@ -945,7 +945,7 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         arrays = _unsafe_split_with_sizes_kernels[type(input_array)](input_array, split_sizes, dim)
         return wrap_outputs(arrays, node)
     except CALL_ERRORS as error:
-        return failed(error, unsafe_split_with_sizes, input, split_sizes, dim)
+        return failed(error, unsafe_split_with_sizes, locals())
 
 
 def unsafe_chunk(input, chunks, dim=0, *, axis=None):
@@ -963,7 +963,7 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
             dim = int_of(dim, "unsafe_chunk", "dim", 3)
         return composite_unviewed.unsafe_chunk(input, chunks, dim)
     except CALL_ERRORS as error:
-        return failed(error, unsafe_chunk, input, chunks, dim)
+        return failed(error, unsafe_chunk, locals())
 
 
 def chunk(input, chunks, dim=0, *, axis=None):
@@ -981,7 +981,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
             dim = int_of(dim, "chunk", "dim", 3)
         return composite_view.chunk(input, chunks, dim)
     except CALL_ERRORS as error:
-        return failed(error, chunk, input, chunks, dim)
+        return failed(error, chunk, locals())
 
 
 def unbind(input, dim=0, *, axis=None):
@@ -1004,7 +1004,7 @@ def unbind(input, dim=0, *, axis=None):
                 node.dim = dim
         return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
     except CALL_ERRORS as error:
-        return failed(error, unbind, input, dim)
+        return failed(error, unbind, locals())
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
@@ -1036,7 +1036,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
             (diagonal, (offset, dim1, dim2)),
         )
     except CALL_ERRORS as error:
-        return failed(error, diagonal, input, offset, dim1, dim2)
+        return failed(error, diagonal, locals())
 
 
 def unfold(input, dimension, size, step):
@@ -1068,7 +1068,7 @@ def unfold(input, dimension, size, step):
             (unfold, (dimension, size, step)),
         )
     except CALL_ERRORS as error:
-        return failed(error, unfold, input, dimension, size, step)
+        return failed(error, unfold, locals())
 
 
 def as_strided(input, size, stride, storage_offset=None):
@@ -1102,7 +1102,7 @@ def as_strided(input, size, stride, storage_offset=None):
             (as_strided, (size, stride, storage_offset)),
         )
     except CALL_ERRORS as error:
-        return failed(error, as_strided, input, size, stride, storage_offset)
+        return failed(error, as_strided, locals())
 
 
 def as_strided_(input, size, stride, storage_offset=None):
@@ -1136,7 +1136,7 @@ def as_strided_(input, size, stride, storage_offset=None):
             set_history(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, as_strided_, input, size, stride, storage_offset)
+        return failed(error, as_strided_, locals())
 
 
 def flatten(input, start_dim=0, end_dim=-1):
@@ -1152,7 +1152,7 @@ def flatten(input, start_dim=0, end_dim=-1):
             end_dim = int_of(end_dim, "flatten", "end_dim", 3)
         return composite_view.flatten(input, start_dim, end_dim)
     except CALL_ERRORS as error:
-        return failed(error, flatten, input, start_dim, end_dim)
+        return failed(error, flatten, locals())
 
 
 def unflatten(input, dim, sizes):
@@ -1168,7 +1168,7 @@ def unflatten(input, dim, sizes):
             sizes = ints_of(sizes, "unflatten", "sizes", 3)
         return composite_view.unflatten(input, dim, sizes)
     except CALL_ERRORS as error:
-        return failed(error, unflatten, input, dim, sizes)
+        return failed(error, unflatten, locals())
 
 
 def view_as_real(input):
@@ -1185,7 +1185,7 @@ def view_as_real(input):
                 node.next_edges = (edge or None,)
         return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
     except CALL_ERRORS as error:
-        return failed(error, view_as_real, input)
+        return failed(error, view_as_real, locals())
 
 
 def view_as_complex(input):
@@ -1202,7 +1202,7 @@ def view_as_complex(input):
                 node.next_edges = (edge or None,)
         return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
     except CALL_ERRORS as error:
-        return failed(error, view_as_complex, input)
+        return failed(error, view_as_complex, locals())
 
 
 def real(input):
@@ -1240,7 +1240,7 @@ def _unsafe_view(input, size):
                 node.self_shape = input_array.shape
         return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
     except CALL_ERRORS as error:
-        return failed(error, _unsafe_view, input, size)
+        return failed(error, _unsafe_view, locals())
 
 
 def contiguous(input, *, memory_format=contiguous_format):
@@ -1265,7 +1265,7 @@ def swapaxes(input, axis0, axis1):
             axis1 = int_of(axis1, "swapaxes", "axis1", 3)
         return input.transpose(axis0, axis1)
     except CALL_ERRORS as error:
-        return failed(error, swapaxes, input, axis0, axis1)
+        return failed(error, swapaxes, locals())
 
 
 def swapaxes_(input, axis0, axis1):
@@ -1281,7 +1281,7 @@ def swapaxes_(input, axis0, axis1):
             axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
         return input.transpose_(axis0, axis1)
     except CALL_ERRORS as error:
-        return failed(error, swapaxes_, input, axis0, axis1)
+        return failed(error, swapaxes_, locals())
 
 
 def swapdims(input, dim0, dim1):
@@ -1297,7 +1297,7 @@ def swapdims(input, dim0, dim1):
             dim1 = int_of(dim1, "swapdims", "dim1", 3)
         return input.transpose(dim0, dim1)
     except CALL_ERRORS as error:
-        return failed(error, swapdims, input, dim0, dim1)
+        return failed(error, swapdims, locals())
 
 
 def swapdims_(input, dim0, dim1):
@@ -1313,7 +1313,7 @@ def swapdims_(input, dim0, dim1):
             dim1 = int_of(dim1, "swapdims_", "dim1", 3)
         return input.transpose_(dim0, dim1)
     except CALL_ERRORS as error:
-        return failed(error, swapdims_, input, dim0, dim1)
+        return failed(error, swapdims_, locals())
 
 
 def adjoint(input):
@@ -1338,7 +1338,7 @@ def moveaxis_intlist(input, source, destination):
             destination = ints_of(destination, "moveaxis", "destination", 3)
         return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
-        return failed(error, moveaxis_intlist, input, source, destination)
+        return failed(error, moveaxis_intlist, locals())
 
 
 def moveaxis_int(input, source, destination):
@@ -1354,7 +1354,7 @@ def moveaxis_int(input, source, destination):
             destination = int_of(destination, "moveaxis", "destination", 3)
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
-        return failed(error, moveaxis_int, input, source, destination)
+        return failed(error, moveaxis_int, locals())
 
 
 def moveaxis(input, source, destination):
@@ -1400,7 +1400,7 @@ def tensor_split_sections(input, sections, dim=0):
             dim = int_of(dim, "tensor_split", "dim", 3)
         return composite_view.tensor_split_sections(input, sections, dim)
     except CALL_ERRORS as error:
-        return failed(error, tensor_split_sections, input, sections, dim)
+        return failed(error, tensor_split_sections, locals())
 
 
 def tensor_split_indices(input, indices, dim=0):
@@ -1416,7 +1416,7 @@ def tensor_split_indices(input, indices, dim=0):
             dim = int_of(dim, "tensor_split", "dim", 3)
         return composite_view.tensor_split_indices(input, indices, dim)
     except CALL_ERRORS as error:
-        return failed(error, tensor_split_indices, input, indices, dim)
+        return failed(error, tensor_split_indices, locals())
 
 
 def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim=0):
@@ -1430,7 +1430,7 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
             dim = int_of(dim, "tensor_split", "dim", 3)
         return composite_view.tensor_split_tensor(input, tensor_indices_or_sections, dim)
     except CALL_ERRORS as error:
-        return failed(error, tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+        return failed(error, tensor_split_tensor_indices_or_sections, locals())
 
 
 def tensor_split(
@@ -1491,7 +1491,7 @@ def hsplit_int(input, sections):
             sections = int_of(sections, "hsplit", "sections", 2)
         return composite_view.hsplit_sections(input, sections)
     except CALL_ERRORS as error:
-        return failed(error, hsplit_int, input, sections)
+        return failed(error, hsplit_int, locals())
 
 
 def hsplit_array(input, indices, *more_indices):
@@ -1507,7 +1507,7 @@ def hsplit_array(input, indices, *more_indices):
             indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "hsplit", "indices", 2)
         return composite_view.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
-        return failed(error, hsplit_array, input, indices, *more_indices)
+        return failed(error, hsplit_array, locals())
 
 
 def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
@@ -1545,7 +1545,7 @@ def vsplit_int(input, sections):
             sections = int_of(sections, "vsplit", "sections", 2)
         return composite_view.vsplit_sections(input, sections)
     except CALL_ERRORS as error:
-        return failed(error, vsplit_int, input, sections)
+        return failed(error, vsplit_int, locals())
 
 
 def vsplit_array(input, indices, *more_indices):
@@ -1561,7 +1561,7 @@ def vsplit_array(input, indices, *more_indices):
             indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "vsplit", "indices", 2)
         return composite_view.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
-        return failed(error, vsplit_array, input, indices, *more_indices)
+        return failed(error, vsplit_array, locals())
 
 
 def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
@@ -1599,7 +1599,7 @@ def dsplit_int(input, sections):
             sections = int_of(sections, "dsplit", "sections", 2)
         return composite_view.dsplit_sections(input, sections)
     except CALL_ERRORS as error:
-        return failed(error, dsplit_int, input, sections)
+        return failed(error, dsplit_int, locals())
 
 
 def dsplit_array(input, indices, *more_indices):
@@ -1615,7 +1615,7 @@ def dsplit_array(input, indices, *more_indices):
             indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "dsplit", "indices", 2)
         return composite_view.dsplit_indices(input, indices)
     except CALL_ERRORS as error:
-        return failed(error, dsplit_array, input, indices, *more_indices)
+        return failed(error, dsplit_array, locals())
 
 
 def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
@@ -1740,7 +1740,7 @@ def view_copy_default(input, size, *, out=None):
             )
         return ops.reshape(input, size).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, view_copy_default, input, size, out=out)
+        return failed(error, view_copy_default, locals())
 
 
 def view_copy_default_out(input, size, *, out):
@@ -1756,7 +1756,7 @@ def view_copy_default_out(input, size, *, out):
             refuse_grad("view_copy", input, out)
         return composite_view.view_copy_out(input, size, out=out)
     except CALL_ERRORS as error:
-        return failed(error, view_copy_default_out, input, size, out=out)
+        return failed(error, view_copy_default_out, locals())
 
 
 def view_copy_dtype(input, dtype, *, out=None):
@@ -1772,7 +1772,7 @@ def view_copy_dtype(input, dtype, *, out=None):
             dtype = dtype_of(dtype, "view_copy", "dtype", 2)
         return input.view(dtype).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, view_copy_dtype, input, dtype, out=out)
+        return failed(error, view_copy_dtype, locals())
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
@@ -1810,7 +1810,7 @@ def view_copy_dtype_out(input, dtype, *, out):
             refuse_grad("view_copy", input, out)
         return composite_view.view_copy_dtype_out(input, dtype, out=out)
     except CALL_ERRORS as error:
-        return failed(error, view_copy_dtype_out, input, dtype, out=out)
+        return failed(error, view_copy_dtype_out, locals())
 
 
 def transpose_copy(input, dim0, dim1, *, out=None):
@@ -1848,7 +1848,7 @@ def transpose_copy(input, dim0, dim1, *, out=None):
             )
         return ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, transpose_copy, input, dim0, dim1, out=out)
+        return failed(error, transpose_copy, locals())
 
 
 def transpose_copy_out(input, dim0, dim1, *, out):
@@ -1866,7 +1866,7 @@ def transpose_copy_out(input, dim0, dim1, *, out):
             refuse_grad("transpose_copy", input, out)
         return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
     except CALL_ERRORS as error:
-        return failed(error, transpose_copy_out, input, dim0, dim1, out=out)
+        return failed(error, transpose_copy_out, locals())
 
 
 def t_copy(input, *, out=None):
@@ -1931,7 +1931,7 @@ def permute_copy(input, dims, *, out=None):
             )
         return ops.permute(input, dims).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, permute_copy, input, dims, out=out)
+        return failed(error, permute_copy, locals())
 
 
 def permute_copy_out(input, dims, *, out):
@@ -1947,7 +1947,7 @@ def permute_copy_out(input, dims, *, out):
             refuse_grad("permute_copy", input, out)
         return composite_view.permute_copy_out(input, dims, out=out)
     except CALL_ERRORS as error:
-        return failed(error, permute_copy_out, input, dims, out=out)
+        return failed(error, permute_copy_out, locals())
 
 
 def expand_copy(input, size, *, implicit=False, out=None):
@@ -1985,7 +1985,7 @@ def expand_copy(input, size, *, implicit=False, out=None):
             )
         return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, expand_copy, input, size, implicit=implicit, out=out)
+        return failed(error, expand_copy, locals())
 
 
 def expand_copy_out(input, size, *, implicit=False, out):
@@ -2003,7 +2003,7 @@ def expand_copy_out(input, size, *, implicit=False, out):
             refuse_grad("expand_copy", input, out)
         return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
     except CALL_ERRORS as error:
-        return failed(error, expand_copy_out, input, size, implicit=implicit, out=out)
+        return failed(error, expand_copy_out, locals())
 
 
 def squeeze_copy_default(input, *, out=None):
@@ -2070,7 +2070,7 @@ def squeeze_copy_dim(input, dim, *, out=None):
             )
         return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, squeeze_copy_dim, input, dim, out=out)
+        return failed(error, squeeze_copy_dim, locals())
 
 
 def squeeze_copy_dim_out(input, dim, *, out):
@@ -2086,7 +2086,7 @@ def squeeze_copy_dim_out(input, dim, *, out):
             refuse_grad("squeeze_copy", input, out)
         return composite_view.squeeze_copy_out(input, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, squeeze_copy_dim_out, input, dim, out=out)
+        return failed(error, squeeze_copy_dim_out, locals())
 
 
 def squeeze_copy_dims(input, dim, *, out=None):
@@ -2118,7 +2118,7 @@ def squeeze_copy_dims(input, dim, *, out=None):
             )
         return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, squeeze_copy_dims, input, dim, out=out)
+        return failed(error, squeeze_copy_dims, locals())
 
 
 def squeeze_copy(input, dim=..., *, out=None, axis=None):
@@ -2154,7 +2154,7 @@ def squeeze_copy_dims_out(input, dim, *, out):
             refuse_grad("squeeze_copy", input, out)
         return composite_view.squeeze_copy_out(input, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, squeeze_copy_dims_out, input, dim, out=out)
+        return failed(error, squeeze_copy_dims_out, locals())
 
 
 def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
@@ -2189,7 +2189,7 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
             )
         return ops.unsqueeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, unsqueeze_copy, input, dim, out=out)
+        return failed(error, unsqueeze_copy, locals())
 
 
 def unsqueeze_copy_out(input, dim, *, out):
@@ -2205,7 +2205,7 @@ def unsqueeze_copy_out(input, dim, *, out):
             refuse_grad("unsqueeze_copy", input, out)
         return composite_view.unsqueeze_copy_out(input, dim, out=out)
     except CALL_ERRORS as error:
-        return failed(error, unsqueeze_copy_out, input, dim, out=out)
+        return failed(error, unsqueeze_copy_out, locals())
 
 
 def select_copy(input, dim, index, *, out=None):
@@ -2246,7 +2246,7 @@ def select_copy(input, dim, index, *, out=None):
             return result
         return ops.select(input, dim, index).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, select_copy, input, dim, index, out=out)
+        return failed(error, select_copy, locals())
 
 
 def select_copy_out(input, dim, index, *, out):
@@ -2264,7 +2264,7 @@ def select_copy_out(input, dim, index, *, out):
             refuse_grad("select_copy", input, out)
         return composite_view.select_copy_out(input, dim, index, out=out)
     except CALL_ERRORS as error:
-        return failed(error, select_copy_out, input, dim, index, out=out)
+        return failed(error, select_copy_out, locals())
 
 
 def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
@@ -2307,7 +2307,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
             return result
         return composite_view.slice_copy(input, dim, start, end, step)
     except CALL_ERRORS as error:
-        return failed(error, slice_copy, input, dim, start, end, step, out=out)
+        return failed(error, slice_copy, locals())
 
 
 def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
@@ -2329,7 +2329,7 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
             refuse_grad("slice_copy", input, out)
         return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
     except CALL_ERRORS as error:
-        return failed(error, slice_copy_out, input, dim, start, end, step, out=out)
+        return failed(error, slice_copy_out, locals())
 
 
 def narrow_copy(input, dim, start, length, *, out=None):
@@ -2365,7 +2365,7 @@ def narrow_copy(input, dim, start, length, *, out=None):
             return recorded(node, composite_view.narrow_copy, input, dim, start, length)
         return composite_view.narrow_copy(input, dim, start, length)
     except CALL_ERRORS as error:
-        return failed(error, narrow_copy, input, dim, start, length, out=out)
+        return failed(error, narrow_copy, locals())
 
 
 def narrow_copy_out(input, dim, start, length, *, out):
@@ -2385,7 +2385,7 @@ def narrow_copy_out(input, dim, start, length, *, out):
             refuse_grad("narrow_copy", input, out)
         return composite_view.narrow_copy_out(input, dim, start, length, out=out)
     except CALL_ERRORS as error:
-        return failed(error, narrow_copy_out, input, dim, start, length, out=out)
+        return failed(error, narrow_copy_out, locals())
 
 
 def split_copy(input, split_size, dim=0, *, axis=None):
@@ -2418,7 +2418,7 @@ def split_copy(input, split_size, dim=0, *, axis=None):
             return recorded(node, composite_view.split_copy, input, split_size, dim)
         return composite_view.split_copy(input, split_size, dim)
     except CALL_ERRORS as error:
-        return failed(error, split_copy, input, split_size, dim)
+        return failed(error, split_copy, locals())
 
 
 def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
@@ -2451,7 +2451,7 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
             return recorded(node, composite_view.split_with_sizes_copy, input, split_sizes, dim)
         return composite_view.split_with_sizes_copy(input, split_sizes, dim)
     except CALL_ERRORS as error:
-        return failed(error, split_with_sizes_copy, input, split_sizes, dim)
+        return failed(error, split_with_sizes_copy, locals())
 
 
 def unbind_copy(input, dim=0, *, axis=None):
@@ -2481,7 +2481,7 @@ def unbind_copy(input, dim=0, *, axis=None):
             return recorded(node, composite_view.unbind_copy, input, dim)
         return composite_view.unbind_copy(input, dim)
     except CALL_ERRORS as error:
-        return failed(error, unbind_copy, input, dim)
+        return failed(error, unbind_copy, locals())
 
 
 def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
@@ -2526,7 +2526,7 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
             )
         return ops.diagonal(input, offset, dim1, dim2).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, diagonal_copy, input, offset, dim1, dim2, out=out)
+        return failed(error, diagonal_copy, locals())
 
 
 def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
@@ -2546,7 +2546,7 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
             refuse_grad("diagonal_copy", input, out)
         return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
     except CALL_ERRORS as error:
-        return failed(error, diagonal_copy_out, input, offset, dim1, dim2, out=out)
+        return failed(error, diagonal_copy_out, locals())
 
 
 def unfold_copy(input, dimension, size, step, *, out=None):
@@ -2591,7 +2591,7 @@ def unfold_copy(input, dimension, size, step, *, out=None):
             )
         return ops.unfold(input, dimension, size, step).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, unfold_copy, input, dimension, size, step, out=out)
+        return failed(error, unfold_copy, locals())
 
 
 def unfold_copy_out(input, dimension, size, step, *, out):
@@ -2611,7 +2611,7 @@ def unfold_copy_out(input, dimension, size, step, *, out):
             refuse_grad("unfold_copy", input, out)
         return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
     except CALL_ERRORS as error:
-        return failed(error, unfold_copy_out, input, dimension, size, step, out=out)
+        return failed(error, unfold_copy_out, locals())
 
 
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
@@ -2658,7 +2658,7 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
             )
         return ops.as_strided(input, size, stride, storage_offset).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
-        return failed(error, as_strided_copy, input, size, stride, storage_offset, out=out)
+        return failed(error, as_strided_copy, locals())
 
 
 def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
@@ -2678,7 +2678,7 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
             refuse_grad("as_strided_copy", input, out)
         return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
     except CALL_ERRORS as error:
-        return failed(error, as_strided_copy_out, input, size, stride, storage_offset, out=out)
+        return failed(error, as_strided_copy_out, locals())
 
 
 def view_as_real_copy(input, *, out=None):
@@ -2761,7 +2761,7 @@ def select_scatter(input, src, dim, index):
         input_array = input._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -2776,7 +2776,7 @@ def select_scatter(input, src, dim, index):
             refuse_complex("select_scatter", input, src)
         return result
     except CALL_ERRORS as error:
-        return failed(error, select_scatter, input, src, dim, index)
+        return failed(error, select_scatter, locals())
 
 
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
@@ -2799,7 +2799,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
         input_array = input._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -2816,7 +2816,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
             refuse_complex("slice_scatter", input, src)
         return result
     except CALL_ERRORS as error:
-        return failed(error, slice_scatter, input, src, dim, start, end, step, out=out)
+        return failed(error, slice_scatter, locals())
 
 
 def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
@@ -2837,13 +2837,11 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("slice_scatter", input, src, out)
-        adopt_result(
+        return adopt_result(
             out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
         )
-        mark_written(out)
-        return out
     except CALL_ERRORS as error:
-        return failed(error, slice_scatter_out, input, src, dim, start, end, step, out=out)
+        return failed(error, slice_scatter_out, locals())
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
@@ -2860,7 +2858,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
         input_array = input._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -2873,7 +2871,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
                 node.dim2 = dim2
         return wrap(_diagonal_scatter_kernels[type(input_array)](input_array, src_array, offset, dim1, dim2), node)
     except CALL_ERRORS as error:
-        return failed(error, diagonal_scatter, input, src, offset, dim1, dim2)
+        return failed(error, diagonal_scatter, locals())
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
@@ -2890,7 +2888,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
         input_array = input._mt_array
         src_array = src._mt_array
         node = None
-        if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -2907,7 +2905,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
             _as_strided_scatter_kernels[type(input_array)](input_array, src_array, size, stride, storage_offset), node
         )
     except CALL_ERRORS as error:
-        return failed(error, as_strided_scatter, input, src, size, stride, storage_offset)
+        return failed(error, as_strided_scatter, locals())
 
 
 def _add_batch_dim(input, batch_dim, level):
@@ -2931,7 +2929,7 @@ def _add_batch_dim(input, batch_dim, level):
                 node.batch_dim = batch_dim
         return wrap(__add_batch_dim_kernels[type(input_array)](input_array, batch_dim, level), node)
     except CALL_ERRORS as error:
-        return failed(error, _add_batch_dim, input, batch_dim, level)
+        return failed(error, _add_batch_dim, locals())
 
 
 def _spread_over_level(input, level):
@@ -2950,7 +2948,7 @@ def _spread_over_level(input, level):
                 node.next_edges = (edge or None,)
         return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
     except CALL_ERRORS as error:
-        return failed(error, _spread_over_level, input, level)
+        return failed(error, _spread_over_level, locals())
 
 
 def _remove_batch_dim(input, level, batch_size, out_dim):
@@ -2975,7 +2973,7 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
                 node.level = level
         return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)
     except CALL_ERRORS as error:
-        return failed(error, _remove_batch_dim, input, level, batch_size, out_dim)
+        return failed(error, _remove_batch_dim, locals())
 
 
 complete(__name__)

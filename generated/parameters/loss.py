@@ -4,7 +4,7 @@
 
 PARAMETERS = {
     "nll_loss_forward": (("input", "target", "weight", "reduction", "ignore_index"), "", {"out": None}),
-    "nll_loss_forward_out": (("input", "target", "weight", "reduction", "ignore_index"), "", {}),
+    "nll_loss_forward_out": (("input", "target", "weight", "reduction", "ignore_index"), "", {}, ("out",)),
     "nll_loss_backward": (
         ("grad_output", "input", "target", "weight", "reduction", "ignore_index", "total_weight"),
         "",
@@ -14,6 +14,7 @@ PARAMETERS = {
         ("grad_output", "input", "target", "weight", "reduction", "ignore_index", "total_weight"),
         "",
         {},
+        ("out",),
     ),
     "nll_loss": (
         ("input", "target", "weight", "reduction", "ignore_index"),
@@ -24,9 +25,10 @@ PARAMETERS = {
         ("input", "target", "weight", "reduction", "ignore_index"),
         "",
         {"weight": None, "reduction": 0, "ignore_index": -100},
+        ("out",),
     ),
     "nll_loss2d_forward": (("input", "target", "weight", "reduction", "ignore_index"), "", {"out": None}),
-    "nll_loss2d_forward_out": (("input", "target", "weight", "reduction", "ignore_index"), "", {}),
+    "nll_loss2d_forward_out": (("input", "target", "weight", "reduction", "ignore_index"), "", {}, ("out",)),
     "nll_loss2d_backward": (
         ("grad_output", "input", "target", "weight", "reduction", "ignore_index", "total_weight"),
         "",
@@ -36,6 +38,7 @@ PARAMETERS = {
         ("grad_output", "input", "target", "weight", "reduction", "ignore_index", "total_weight"),
         "",
         {},
+        ("out",),
     ),
     "nll_loss2d": (
         ("input", "target", "weight", "reduction", "ignore_index"),
@@ -46,6 +49,7 @@ PARAMETERS = {
         ("input", "target", "weight", "reduction", "ignore_index"),
         "",
         {"weight": None, "reduction": 0, "ignore_index": -100},
+        ("out",),
     ),
     "nll_loss_nd": (
         ("input", "target", "weight", "reduction", "ignore_index"),
@@ -58,23 +62,28 @@ PARAMETERS = {
         {"weight": None, "reduction": 0, "ignore_index": -100, "label_smoothing": 0.0},
     ),
     "mse_loss": (("input", "target", "reduction"), "", {"reduction": 0, "out": None}),
-    "mse_loss_out": (("input", "target", "reduction"), "", {"reduction": 0}),
+    "mse_loss_out": (("input", "target", "reduction"), "", {"reduction": 0}, ("out",)),
     "mse_loss_backward": (("grad_output", "input", "target", "reduction"), "", {"out": None}),
-    "mse_loss_backward_out": (("grad_output", "input", "target", "reduction"), "", {}),
+    "mse_loss_backward_out": (("grad_output", "input", "target", "reduction"), "", {}, ("out",)),
     "l1_loss": (("input", "target", "reduction"), "", {"reduction": 0}),
     "smooth_l1_loss": (("input", "target", "reduction", "beta"), "", {"reduction": 0, "beta": 1.0, "out": None}),
-    "smooth_l1_loss_out": (("input", "target", "reduction", "beta"), "", {"reduction": 0, "beta": 1.0}),
+    "smooth_l1_loss_out": (("input", "target", "reduction", "beta"), "", {"reduction": 0, "beta": 1.0}, ("out",)),
     "smooth_l1_loss_backward": (("grad_output", "input", "target", "reduction", "beta"), "", {"out": None}),
-    "smooth_l1_loss_backward_out": (("grad_output", "input", "target", "reduction", "beta"), "", {}),
+    "smooth_l1_loss_backward_out": (("grad_output", "input", "target", "reduction", "beta"), "", {}, ("out",)),
     "huber_loss": (("input", "target", "reduction", "delta"), "", {"reduction": 0, "delta": 1.0, "out": None}),
-    "huber_loss_out": (("input", "target", "reduction", "delta"), "", {"reduction": 0, "delta": 1.0}),
+    "huber_loss_out": (("input", "target", "reduction", "delta"), "", {"reduction": 0, "delta": 1.0}, ("out",)),
     "huber_loss_backward": (("grad_output", "input", "target", "reduction", "delta"), "", {}),
     "binary_cross_entropy": (
         ("input", "target", "weight", "reduction"),
         "",
         {"weight": None, "reduction": 0, "out": None},
     ),
-    "binary_cross_entropy_out": (("input", "target", "weight", "reduction"), "", {"weight": None, "reduction": 0}),
+    "binary_cross_entropy_out": (
+        ("input", "target", "weight", "reduction"),
+        "",
+        {"weight": None, "reduction": 0},
+        ("out",),
+    ),
     "binary_cross_entropy_backward": (
         ("grad_output", "input", "target", "weight", "reduction"),
         "",
@@ -84,6 +93,7 @@ PARAMETERS = {
         ("grad_output", "input", "target", "weight", "reduction"),
         "",
         {"weight": None, "reduction": 0},
+        ("out",),
     ),
     "binary_cross_entropy_with_logits": (
         ("input", "target", "weight", "pos_weight", "reduction"),

@@ -12,6 +12,7 @@ PARAMETERS = {
         ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps"),
         "",
         {},
+        ("out",),
     ),
     "native_batch_norm_backward": (
         (

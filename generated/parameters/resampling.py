@@ -18,13 +18,18 @@ PARAMETERS = {
         {},
     ),
     "upsample_nearest1d": (("input", "output_size", "scales"), "", {"scales": None, "out": None}),
-    "upsample_nearest1d_out": (("input", "output_size", "scales"), "", {"scales": None}),
+    "upsample_nearest1d_out": (("input", "output_size", "scales"), "", {"scales": None}, ("out",)),
     "upsample_nearest1d_backward": (
         ("grad_output", "output_size", "input_size", "scales"),
         "",
         {"scales": None, "out": None},
     ),
-    "upsample_nearest1d_backward_out": (("grad_output", "output_size", "input_size", "scales"), "", {"scales": None}),
+    "upsample_nearest1d_backward_out": (
+        ("grad_output", "output_size", "input_size", "scales"),
+        "",
+        {"scales": None},
+        ("out",),
+    ),
     "upsample_nearest2d": (
         ("input", "output_size", "scales_h", "scales_w"),
         "",
@@ -34,6 +39,7 @@ PARAMETERS = {
         ("input", "output_size", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_nearest2d_backward": (
         ("grad_output", "output_size", "input_size", "scales_h", "scales_w"),
@@ -44,6 +50,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_nearest3d": (
         ("input", "output_size", "scales_d", "scales_h", "scales_w"),
@@ -54,6 +61,7 @@ PARAMETERS = {
         ("input", "output_size", "scales_d", "scales_h", "scales_w"),
         "",
         {"scales_d": None, "scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_nearest3d_backward": (
         ("grad_output", "output_size", "input_size", "scales_d", "scales_h", "scales_w"),
@@ -64,9 +72,10 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "scales_d", "scales_h", "scales_w"),
         "",
         {"scales_d": None, "scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_nearest_exact1d": (("input", "output_size", "scales"), "", {"scales": None, "out": None}),
-    "_upsample_nearest_exact1d_out": (("input", "output_size", "scales"), "", {"scales": None}),
+    "_upsample_nearest_exact1d_out": (("input", "output_size", "scales"), "", {"scales": None}, ("out",)),
     "_upsample_nearest_exact1d_backward": (
         ("grad_output", "output_size", "input_size", "scales"),
         "",
@@ -76,6 +85,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "scales"),
         "",
         {"scales": None},
+        ("out",),
     ),
     "_upsample_nearest_exact2d": (
         ("input", "output_size", "scales_h", "scales_w"),
@@ -86,6 +96,7 @@ PARAMETERS = {
         ("input", "output_size", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_nearest_exact2d_backward": (
         ("grad_output", "output_size", "input_size", "scales_h", "scales_w"),
@@ -96,6 +107,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_nearest_exact3d": (
         ("input", "output_size", "scales_d", "scales_h", "scales_w"),
@@ -106,6 +118,7 @@ PARAMETERS = {
         ("input", "output_size", "scales_d", "scales_h", "scales_w"),
         "",
         {"scales_d": None, "scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_nearest_exact3d_backward": (
         ("grad_output", "output_size", "input_size", "scales_d", "scales_h", "scales_w"),
@@ -116,9 +129,10 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "scales_d", "scales_h", "scales_w"),
         "",
         {"scales_d": None, "scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_linear1d": (("input", "output_size", "align_corners", "scales"), "", {"scales": None, "out": None}),
-    "upsample_linear1d_out": (("input", "output_size", "align_corners", "scales"), "", {"scales": None}),
+    "upsample_linear1d_out": (("input", "output_size", "align_corners", "scales"), "", {"scales": None}, ("out",)),
     "upsample_linear1d_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales"),
         "",
@@ -128,6 +142,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "align_corners", "scales"),
         "",
         {"scales": None},
+        ("out",),
     ),
     "upsample_bilinear2d": (
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
@@ -138,6 +153,7 @@ PARAMETERS = {
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_bilinear2d_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
@@ -148,6 +164,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_trilinear3d": (
         ("input", "output_size", "align_corners", "scales_d", "scales_h", "scales_w"),
@@ -158,6 +175,7 @@ PARAMETERS = {
         ("input", "output_size", "align_corners", "scales_d", "scales_h", "scales_w"),
         "",
         {"scales_d": None, "scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_trilinear3d_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales_d", "scales_h", "scales_w"),
@@ -168,6 +186,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "align_corners", "scales_d", "scales_h", "scales_w"),
         "",
         {"scales_d": None, "scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_bicubic2d": (
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
@@ -178,6 +197,7 @@ PARAMETERS = {
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "upsample_bicubic2d_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
@@ -193,6 +213,7 @@ PARAMETERS = {
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_bilinear2d_aa_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
@@ -203,6 +224,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_bicubic2d_aa": (
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
@@ -213,6 +235,7 @@ PARAMETERS = {
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_bicubic2d_aa_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
@@ -223,6 +246,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_lanczos2d_aa": (
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
@@ -233,6 +257,7 @@ PARAMETERS = {
         ("input", "output_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "_upsample_lanczos2d_aa_backward": (
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
@@ -243,6 +268,7 @@ PARAMETERS = {
         ("grad_output", "output_size", "input_size", "align_corners", "scales_h", "scales_w"),
         "",
         {"scales_h": None, "scales_w": None},
+        ("out",),
     ),
     "pixel_shuffle": (("input", "upscale_factor"), "", {}),
     "pixel_unshuffle": (("input", "downscale_factor"), "", {}),

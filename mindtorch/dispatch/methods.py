@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from mindtorch._core.tensor import NotATensor, lacks_array
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.shown_signature import ShownSignature
 
 # Whether generated code takes the ints of a list one by one: `x.permute(1, 0)`, but not `permute(x, 1, 0)`.
@@ -115,8 +116,9 @@ class Namespace:
 
 def _without_out(names: Mapping[str, Any], function: Callable, *args: Any, **kwargs: Any) -> Any:
     """The end of a method that was given `out`: methods take none. A module has what its own functions end with."""
-    end = names.get("raise_bad_argument") or partial(names["failed"], NotATensor())
-    return end(function, *args, **kwargs)
+    if "raise_bad_argument" in names:
+        return names["raise_bad_argument"](function, *args, **kwargs)
+    return names["failed"](NotATensor(), function, dict(zip(parameters_of(function).names, args)) | kwargs)
 
 
 def _base_of(function: Any) -> str:

@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 
 
 class Parameters(NamedTuple):
-    """`names`: those that are given by position, too. `rest` collects the ints of `x.view(2, 3)`, or is empty."""
+    """`names`: those that are given by position, too. `rest` collects the ints of `x.view(2, 3)`, or is empty.
+
+    `required`: those that are given by name only, and have no default.
+    """
 
     names: tuple[str, ...] = ()
     rest: str = ""
     defaults: Mapping[str, Any] = {}
+    required: tuple[str, ...] = ()
 
     def is_default(self, name: str, value: Any) -> bool:
         """Whether an argument is what stands for nothing given."""
@@ -23,6 +27,15 @@ class Parameters(NamedTuple):
         default = self.defaults[name]
         return value is default or (type(value) is type(default) and value == default)
 
+    def passed(self, values: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The arguments with which a function would call itself, of what its names stand for."""
+        args = tuple([values[name] for name in self.names])
+        named = {*self.defaults, *self.required}.difference(self.names, SPELLINGS)
+        return args + tuple(values.get(self.rest, ())), {name: each for name, each in values.items() if name in named}
+
+
+# Parameters of generated functions whose values are in other ones when a call fails.
+SPELLINGS = frozenset(("axis", "keepdims"))
 
 _UNKNOWN = Parameters()
 _packages: dict[str, str] = {}  # by the package of functions, that of their parameters, with modules of the same names

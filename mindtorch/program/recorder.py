@@ -154,7 +154,7 @@ def _owner_of(tensor: Tensor) -> Any:
 
 def _by_name(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call of a generated function, without those that have their defaults."""
-    names, _, defaults = parameters_of(function)
+    names, _, defaults, _ = parameters_of(function)
     if len(args) > len(names):  # separate ints, as in `x.view(2, 3)`
         args = (*args[: len(names) - 1], args[len(names) - 1 :])
     given = dict(zip(names, args)) | kwargs

@@ -42,18 +42,7 @@ def test_factory(tmp_path):
                     result.requires_grad = True
                 return result
             except CALL_ERRORS as error:
-                return failed(
-                    error,
-                    zeros,
-                    size,
-                    *more_size,
-                    dtype=dtype,
-                    layout=layout,
-                    device=device,
-                    pin_memory=pin_memory,
-                    out=out,
-                    requires_grad=requires_grad,
-                )
+                return failed(error, zeros, locals())
         ''')
     assert definition(files, "generated/ops/factory.py", "zeros_out") == expected('''
         def zeros_out(size, *more_size, out):
@@ -69,12 +58,11 @@ def test_factory(tmp_path):
                 if out._mt_edge is not None:
                     refuse_unwritable("aten::zeros", (out,))
                 adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
-                mark_written(out)
                 if out._mt_edge is not None:
                     record_refusal("aten::zeros", (out,))
                 return out
             except CALL_ERRORS as error:
-                return failed(error, zeros_out, size, *more_size, out=out)
+                return failed(error, zeros_out, locals())
         ''')
 
 
@@ -142,18 +130,7 @@ def test_factory_with_a_generator(tmp_path):
                     result.requires_grad = True
                 return result
             except CALL_ERRORS as error:
-                return failed(
-                    error,
-                    rand,
-                    size,
-                    *more_size,
-                    generator=generator,
-                    dtype=dtype,
-                    layout=layout,
-                    device=device,
-                    pin_memory=pin_memory,
-                    requires_grad=requires_grad,
-                )
+                return failed(error, rand, locals())
         ''')
 
 
@@ -174,7 +151,7 @@ def test_result_that_is_no_tensor(tmp_path):
                 input_array = input._mt_array
                 return _sparse_dim_kernels[type(input_array)](input_array)
             except CALL_ERRORS as error:
-                return failed(error, sparse_dim, input)
+                return failed(error, sparse_dim, locals())
         ''')
 
 

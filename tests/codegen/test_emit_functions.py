@@ -39,9 +39,7 @@ def test_a_tensor_and_a_number(tmp_path):
                 input_array = input._mt_array
                 other_array = other._mt_array
                 node = None
-                if (input._mt_edge is not None or other._mt_edge is not None) and (
-                    state.grad_everywhere or thread.grad_enabled
-                ):
+                if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
                     input_edge = input._mt_edge or edge_of(input)
                     other_edge = other._mt_edge or edge_of(other)
                     if input_edge is not None or other_edge is not None:
@@ -107,9 +105,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                 input_array = input._mt_array
                 exponent_array = exponent._mt_array
                 node = None
-                if (input._mt_edge is not None or exponent._mt_edge is not None) and (
-                    state.grad_everywhere or thread.grad_enabled
-                ):
+                if not (input._mt_edge is exponent._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
                     input_edge = input._mt_edge or edge_of(input)
                     exponent_edge = exponent._mt_edge or edge_of(exponent)
                     if input_edge is not None or exponent_edge is not None:
@@ -123,7 +119,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                     node.kept += (save_output(node, result),)
                 return result
             except CALL_ERRORS as error:
-                return failed(error, pow, input, exponent)
+                return failed(error, pow, locals())
         ''')
     assert definition(files, "generated/nodes/pointwise.py", "PowBackward0") == expected("""
         class PowBackward0(Node):
@@ -165,7 +161,7 @@ def test_the_kind_of_one_operand(tmp_path):
                 kind = input._mt_kind or kind_of(input)
                 return wrap(_floor_kernels[kind or type(input_array)](input_array), None, kind)
             except CALL_ERRORS as error:
-                return failed(error, floor, input)
+                return failed(error, floor, locals())
         ''')
 
 
@@ -197,9 +193,7 @@ def test_in_place(tmp_path):
                 input_array = input._mt_array
                 other_array = other._mt_array
                 node = None
-                if (input._mt_edge is not None or other._mt_edge is not None) and (
-                    state.grad_everywhere or thread.grad_enabled
-                ):
+                if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
                     input_edge = input._mt_edge or edge_of(input)
                     other_edge = other._mt_edge or edge_of(other)
                     if input_edge is not None or other_edge is not None:
@@ -214,7 +208,7 @@ def test_in_place(tmp_path):
                     rebase(input, node)
                 return input
             except CALL_ERRORS as error:
-                return failed(error, mul_, input, other)
+                return failed(error, mul_, locals())
         ''')
 
 
@@ -253,7 +247,7 @@ def test_in_place_with_a_saved_result(tmp_path):
                     node.kept = (save_output(node, input),)
                 return input
             except CALL_ERRORS as error:
-                return failed(error, exp_, input)
+                return failed(error, exp_, locals())
         ''')
 
 
@@ -281,11 +275,9 @@ def test_out(tmp_path):
                 out_array = out._mt_array
                 if input._mt_edge is not None or out._mt_edge is not None:
                     refuse_grad("exp", input, out)
-                adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
-                mark_written(out)
-                return out
+                return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
             except CALL_ERRORS as error:
-                return failed(error, exp_out, input, out=out)
+                return failed(error, exp_out, locals())
         ''')
 
 
@@ -323,7 +315,7 @@ def test_saved_result(tmp_path):
                     node.kept = (save_output(node, result),)
                 return result
             except CALL_ERRORS as error:
-                return failed(error, exp, input, out=out)
+                return failed(error, exp, locals())
         ''')
 
 
@@ -376,7 +368,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                         )
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
             except CALL_ERRORS as error:
-                return failed(error, scale, input, weight, factor, padding=padding, step=step)
+                return failed(error, scale, locals())
         ''')
 
 
@@ -429,7 +421,7 @@ def test_several_named_results(tmp_path):
                     node.kept = (save(indices),)
                 return return_types.max((values, indices))
             except CALL_ERRORS as error:
-                return failed(error, max, input, dim, keepdim, out=out)
+                return failed(error, max, locals())
         ''')
     assert definition(files, "generated/ops/reduction.py", "max_out") == expected('''
         def max_out(input, dim, keepdim=False, *, out):
@@ -449,10 +441,9 @@ def test_several_named_results(tmp_path):
                 arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
                 for tensor, tensor_array in zip(out, arrays):
                     adopt_result(tensor, tensor_array)
-                    mark_written(tensor)
                 return return_types.max_out(out)
             except CALL_ERRORS as error:
-                return failed(error, max_out, input, dim, keepdim, out=out)
+                return failed(error, max_out, locals())
         ''')
     assert definition(files, "generated/return_types.py", "max") == expected('''
         class max(NamedResult):
@@ -487,9 +478,7 @@ def test_results_that_may_be_missing(tmp_path):
                 input_array = input._mt_array
                 other_array = other._mt_array
                 node = None
-                if (input._mt_edge is not None or other._mt_edge is not None) and (
-                    state.grad_everywhere or thread.grad_enabled
-                ):
+                if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
                     input_edge = input._mt_edge or edge_of(input)
                     other_edge = other._mt_edge or edge_of(other)
                     if input_edge is not None or other_edge is not None:
@@ -501,7 +490,7 @@ def test_results_that_may_be_missing(tmp_path):
                 result1 = wrap_output(result1_array, node, 1)
                 return result0, result1
             except CALL_ERRORS as error:
-                return failed(error, norm_grads, input, other, output_mask)
+                return failed(error, norm_grads, locals())
         ''')
 
 
@@ -543,7 +532,7 @@ def test_a_list_of_tensors(tmp_path):
                         node.dim = dim
                 return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
             except CALL_ERRORS as error:
-                return failed(error, cat, tensors, dim)
+                return failed(error, cat, locals())
         ''')
 
 
@@ -578,7 +567,7 @@ def test_a_list_of_optional_tensors(tmp_path):
                         node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
                 return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
             except CALL_ERRORS as error:
-                return failed(error, index, input, indices)
+                return failed(error, index, locals())
         ''')
 
 

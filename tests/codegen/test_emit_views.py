@@ -38,7 +38,7 @@ def test_view_with_separate_ints(tmp_path):
                         node.self_shape = input_array.shape
                 return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
             except CALL_ERRORS as error:
-                return failed(error, view, input, size, *more_size)
+                return failed(error, view, locals())
         ''')
 
 
@@ -77,7 +77,7 @@ def test_in_place_view(tmp_path):
                     set_history(input, node)
                 return input
             except CALL_ERRORS as error:
-                return failed(error, t_, input)
+                return failed(error, t_, locals())
         ''')
 
 
@@ -114,7 +114,7 @@ def test_several_views(tmp_path):
                         node.dim = dim
                 return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
             except CALL_ERRORS as error:
-                return failed(error, unbind, input, dim)
+                return failed(error, unbind, locals())
         ''')
 
 
@@ -137,7 +137,7 @@ def test_detach(tmp_path):
                 input_array = input._mt_array
                 return twin_of(input, _detach_kernels[type(input_array)](input_array))
             except CALL_ERRORS as error:
-                return failed(error, detach, input)
+                return failed(error, detach, locals())
         ''')
     assert definition(files, "generated/ops/view.py", "detach_") == expected('''
         def detach_(input):
@@ -187,5 +187,5 @@ def test_op_that_only_writes(tmp_path):
                     rebase(input, node)
                 return input
             except CALL_ERRORS as error:
-                return failed(error, uniform_, input, from_, to, generator=generator)
+                return failed(error, uniform_, locals())
         ''')

@@ -175,7 +175,7 @@ def test_generated_code(tmp_path):
                     node.kept += (save(running),)
                 return result
             except CALL_ERRORS as error:
-                return failed(error, f, input, running, seen, more)
+                return failed(error, f, locals())
     """)
     assert checks in text and text.endswith(end)
     assert 'saved = ("self", "running")' in definition(files, "generated/nodes/pointwise.py", "FBackward0")

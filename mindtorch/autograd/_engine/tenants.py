@@ -11,7 +11,7 @@ from mindtorch._core.buffers import byte_offset_of, root_of
 from mindtorch._core.geometry import extent_of, strides_of
 from mindtorch._core.storage import UntypedStorage, array_on, followers, storage_of
 from mindtorch._core.tensor import Tensor
-from mindtorch.autograd._engine.history import set_array
+from mindtorch.autograd._engine.history import mark_written, set_array
 from mindtorch.backends.device_array import DeviceArray
 
 LARGEST_INT = 2**63 - 1
@@ -56,14 +56,19 @@ def _tensors_on(root: np.ndarray) -> list[Any]:
 # -------------------- arrays on a storage --------------------
 
 
-def adopt_result(out: Tensor, array: Any) -> None:
-    """Give `out` the array that a kernel has made: its own, or one of another shape, because `out` is resized.
+def adopt_result(out: Tensor, array: Any) -> Tensor:
+    """Give `out`, which has been written, the array that a kernel has made: its own, or one of another shape."""
+    if array is not out._mt_array:
+        _resize_to(out, array)
+    mark_written(out)
+    return out
 
-    The caller has a name for the old array. A storage of some bytes goes on being that of `out`; an empty one without
-    views takes the new memory over.
+
+def _resize_to(out: Tensor, array: Any) -> None:
+    """Give `out` an array of another shape. The function of the op has a name for the old one.
+
+    A storage of some bytes goes on being that of `out`; an empty one without views takes the new memory over.
     """
-    if array is out._mt_array:
-        return
     if not _has_storage(out):
         set_array(out, array)
         return

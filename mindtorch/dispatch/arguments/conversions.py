@@ -1,6 +1,6 @@
 """Arguments of calls: conversions of what torch also accepts, and torch's texts for what it doesn't."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import index
 from typing import Any, NamedTuple, NoReturn
@@ -247,8 +247,16 @@ def _overridden(function: Callable, overriders: list[Any], args: tuple, kwargs: 
     return handle_torch_function(function, overriders, args, kwargs)
 
 
-def failed(error: Exception, function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """The end of a call inside of which an error came up: torch's, if the arguments were wrong, or else that one."""
+def failed(error: Exception, function: Callable, values: Mapping[str, Any]) -> Any:
+    """The end of a call inside of which an error came up: torch's, if the arguments were wrong, or else that one.
+
+    `values`: what the names in the function stand for.
+    """
+    args, kwargs = parameters_of(function).passed(values)
+    return _failed(error, function, args, kwargs)
+
+
+def _failed(error: Exception, function: Callable, args: tuple, kwargs: dict) -> Any:
     overriders = overriding_arguments((*args, *kwargs.values()))
     if overriders and lacks_array(error):
         return _overridden(function, overriders, args, kwargs)
@@ -264,7 +272,7 @@ def failed_or_number_first(error: Exception, function: Callable, input: Any, *ar
         operand = as_operand(input)
         if operand is not None:
             return function(operand, *args, **kwargs)
-    return failed(error, function, input, *args, **kwargs)
+    return _failed(error, function, (input, *args), kwargs)
 
 
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:

@@ -11,10 +11,7 @@ from mindtorch._core.tensor import WrappedNumber
 from mindtorch.dispatch.arguments.call_sites import call_that_fails
 from mindtorch.dispatch.arguments.errors import NUMPY_NAMES
 from mindtorch.dispatch.methods import is_method
-from mindtorch.dispatch.parameters import parameters_of
-
-# Parameters of generated functions whose values are in other ones when a call fails.
-_SPELLINGS = frozenset(("axis", "keepdims"))
+from mindtorch.dispatch.parameters import SPELLINGS, parameters_of
 
 Given = tuple[tuple, dict[str, Any]]
 
@@ -29,7 +26,7 @@ def as_given(function: Callable, args: tuple, kwargs: dict) -> Given:
     args = _as_numbers(_joined(args[: len(names)], args[len(names) :]) if names else args)
     written, named = call_that_fails()
     if written is not None:
-        named = {name: value for name, value in named.items() if name not in _SPELLINGS}
+        named = {name: value for name, value in named.items() if name not in SPELLINGS}
         values = named | dict(zip(names, args)) | kwargs
         is_bound = is_method(function) and not (args and written.first is args[0])
         for count in (written.positional + 1, written.positional) if is_bound else (written.positional,):

@@ -27,7 +27,9 @@ def as_defined(function):
         return Parameters()  # a resolver that takes whatever comes
     names = tuple([each.name for each in given if each.kind is Parameter.POSITIONAL_OR_KEYWORD])
     rest = "".join(each.name for each in given if each.kind is Parameter.VAR_POSITIONAL)
-    return Parameters(names, rest, {each.name: each.default for each in given if each.default is not Parameter.empty})
+    defaults = {each.name: each.default for each in given if each.default is not Parameter.empty}
+    required = [each.name for each in given if each.kind is Parameter.KEYWORD_ONLY and each.name not in defaults]
+    return Parameters(names, rest, defaults, tuple(required))
 
 
 def test_parameters_are_those_of_the_functions():

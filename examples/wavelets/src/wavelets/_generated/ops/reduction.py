@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import wrap
-from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save
@@ -55,7 +55,7 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
                 node.kept = (save(input),)
         return wrap(_energy_kernels[type(input_array)](input_array, dim, keepdim), node)
     except CALL_ERRORS as error:
-        return failed(error, energy, input, dim, keepdim, out=out)
+        return failed(error, energy, locals())
 
 
 def energy_out(input, dim=None, keepdim=False, *, out):
@@ -73,11 +73,9 @@ def energy_out(input, dim=None, keepdim=False, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("energy", input, out)
-        adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, energy_out, input, dim, keepdim, out=out)
+        return failed(error, energy_out, locals())
 
 
 complete(__name__)

@@ -47,7 +47,7 @@ def soft_threshold(input, threshold, *, out=None):
                 node.kept = (save(input),)
         return wrap(_soft_threshold_kernels[type(input_array)](input_array, threshold), node)
     except CALL_ERRORS as error:
-        return failed(error, soft_threshold, input, threshold, out=out)
+        return failed(error, soft_threshold, locals())
 
 
 def soft_threshold_(input, threshold):
@@ -73,7 +73,7 @@ def soft_threshold_(input, threshold):
             rebase(input, node)
         return input
     except CALL_ERRORS as error:
-        return failed(error, soft_threshold_, input, threshold)
+        return failed(error, soft_threshold_, locals())
 
 
 def soft_threshold_out(input, threshold, *, out):
@@ -87,11 +87,9 @@ def soft_threshold_out(input, threshold, *, out):
         out_array = out._mt_array
         if input._mt_edge is not None or out._mt_edge is not None:
             refuse_grad("soft_threshold", input, out)
-        adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
-        mark_written(out)
-        return out
+        return adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
     except CALL_ERRORS as error:
-        return failed(error, soft_threshold_out, input, threshold, out=out)
+        return failed(error, soft_threshold_out, locals())
 
 
 def denoise(input, threshold, dim=-1, *, axis=None):
@@ -109,7 +107,7 @@ def denoise(input, threshold, dim=-1, *, axis=None):
             dim = int_of(dim, "denoise", "dim", 3)
         return composite.denoise(input, threshold, dim)
     except CALL_ERRORS as error:
-        return failed(error, denoise, input, threshold, dim)
+        return failed(error, denoise, locals())
 
 
 complete(__name__)

@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, view_of, wrap, wrap_output
-from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.autograd._engine.tenants import adopt_result
@@ -52,7 +52,7 @@ def haar(input, dim=-1, *, out=None, axis=None):
         detail = wrap_output(detail_array, node, 1)
         return return_types.haar((approximation, detail))
     except CALL_ERRORS as error:
-        return failed(error, haar, input, dim, out=out)
+        return failed(error, haar, locals())
 
 
 def haar_out(input, dim=-1, *, out):
@@ -70,10 +70,9 @@ def haar_out(input, dim=-1, *, out):
         arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
         for tensor, tensor_array in zip(out, arrays):
             adopt_result(tensor, tensor_array)
-            mark_written(tensor)
         return return_types.haar_out(out)
     except CALL_ERRORS as error:
-        return failed(error, haar_out, input, dim, out=out)
+        return failed(error, haar_out, locals())
 
 
 def inverse_haar(approximation, detail, dim=-1, *, axis=None):
@@ -88,9 +87,7 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
         approximation_array = approximation._mt_array
         detail_array = detail._mt_array
         node = None
-        if (approximation._mt_edge is not None or detail._mt_edge is not None) and (
-            state.grad_everywhere or thread.grad_enabled
-        ):
+        if not (approximation._mt_edge is detail._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             approximation_edge = approximation._mt_edge or edge_of(approximation)
             detail_edge = detail._mt_edge or edge_of(detail)
             if approximation_edge is not None or detail_edge is not None:
@@ -100,7 +97,7 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
                 node.dim = dim
         return wrap(_inverse_haar_kernels[type(approximation_array)](approximation_array, detail_array, dim), node)
     except CALL_ERRORS as error:
-        return failed(error, inverse_haar, approximation, detail, dim)
+        return failed(error, inverse_haar, locals())
 
 
 def every_other(input, dim=-1, *, axis=None):
@@ -124,7 +121,7 @@ def every_other(input, dim=-1, *, axis=None):
                 node.self_size = input.size()
         return view_of(input, _every_other_kernels[type(input_array)](input_array, dim), node, (every_other, (dim,)))
     except CALL_ERRORS as error:
-        return failed(error, every_other, input, dim)
+        return failed(error, every_other, locals())
 
 
 complete(__name__)

@@ -8,5 +8,5 @@ PARAMETERS = {
         "",
         {"dim": None, "keepdim": False, "out": None, "axis": None, "keepdims": None},
     ),
-    "energy_out": (("input", "dim", "keepdim"), "", {"dim": None, "keepdim": False}),
+    "energy_out": (("input", "dim", "keepdim"), "", {"dim": None, "keepdim": False}, ("out",)),
 }

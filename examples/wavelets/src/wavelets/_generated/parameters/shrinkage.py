@@ -5,6 +5,6 @@
 PARAMETERS = {
     "soft_threshold": (("input", "threshold"), "", {"out": None}),
     "soft_threshold_": (("input", "threshold"), "", {}),
-    "soft_threshold_out": (("input", "threshold"), "", {}),
+    "soft_threshold_out": (("input", "threshold"), "", {}, ("out",)),
     "denoise": (("input", "threshold", "dim"), "", {"dim": -1, "axis": None}),
 }

@@ -30,7 +30,7 @@ def npu_swiglu(input, dim=-1, *, axis=None):
             dim = int_of(dim, "npu_swiglu", "dim", 2)
         return composite.npu_swiglu(input, dim)
     except CALL_ERRORS as error:
-        return failed(error, npu_swiglu, input, dim)
+        return failed(error, npu_swiglu, locals())
 
 
 def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
@@ -50,7 +50,7 @@ def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
             activate_left = bool_of(activate_left, "npu_geglu", "activate_left", 4)
         return composite.npu_geglu(input, dim, approximate, activate_left)
     except CALL_ERRORS as error:
-        return failed(error, npu_geglu, input, dim, approximate, activate_left)
+        return failed(error, npu_geglu, locals())
 
 
 def npu_fast_gelu(input):

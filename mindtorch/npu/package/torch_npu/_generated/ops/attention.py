@@ -28,7 +28,7 @@ def npu_rotary_mul(input, r1, r2, rotary_mode="half"):
             rotary_mode = str_of(rotary_mode, "npu_rotary_mul", "rotary_mode", 4)
         return composite.npu_rotary_mul(input, r1, r2, rotary_mode)
     except CALL_ERRORS as error:
-        return failed(error, npu_rotary_mul, input, r1, r2, rotary_mode)
+        return failed(error, npu_rotary_mul, locals())
 
 
 def npu_fusion_attention(
@@ -147,31 +147,7 @@ def npu_fusion_attention(
             sink,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
+        return failed(error, npu_fusion_attention, locals())
 
 
 def npu_fusion_attention_grad(
@@ -340,39 +316,7 @@ def npu_fusion_attention_grad(
             sink=sink,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
+        return failed(error, npu_fusion_attention_grad, locals())
 
 
 complete(__name__)

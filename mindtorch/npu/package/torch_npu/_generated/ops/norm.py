@@ -28,7 +28,7 @@ def npu_rms_norm(input, gamma, epsilon=1e-06):
             epsilon = float_of(epsilon, "npu_rms_norm", "epsilon", 3)
         return composite.npu_rms_norm(input, gamma, epsilon)
     except CALL_ERRORS as error:
-        return failed(error, npu_rms_norm, input, gamma, epsilon)
+        return failed(error, npu_rms_norm, locals())
 
 
 def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
@@ -42,7 +42,7 @@ def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
             epsilon = float_of(epsilon, "npu_add_rms_norm", "epsilon", 4)
         return composite.npu_add_rms_norm(x1, x2, gamma, epsilon)
     except CALL_ERRORS as error:
-        return failed(error, npu_add_rms_norm, x1, x2, gamma, epsilon)
+        return failed(error, npu_add_rms_norm, locals())
 
 
 complete(__name__)

@@ -103,22 +103,7 @@ def npu_apply_adam_w(
             )
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_apply_adam_w,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
+        return failed(error, npu_apply_adam_w, locals())
 
 
 def npu_apply_adam_w_out(
@@ -182,22 +167,7 @@ def npu_apply_adam_w_out(
             )
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_apply_adam_w_out,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
+        return failed(error, npu_apply_adam_w_out, locals())
 
 
 complete(__name__)

@@ -88,22 +88,7 @@ def npu_all_gather_base_mm(
             comm_mode=comm_mode,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
+        return failed(error, npu_all_gather_base_mm, locals())
 
 
 def npu_mm_reduce_scatter_base(
@@ -171,21 +156,7 @@ def npu_mm_reduce_scatter_base(
             comm_mode=comm_mode,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
+        return failed(error, npu_mm_reduce_scatter_base, locals())
 
 
 complete(__name__)

@@ -162,28 +162,7 @@ def npu_grouped_matmul(
             output_dtype=output_dtype,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_grouped_matmul,
-            x,
-            weight,
-            bias=bias,
-            scale=scale,
-            offset=offset,
-            antiquant_scale=antiquant_scale,
-            antiquant_offset=antiquant_offset,
-            per_token_scale=per_token_scale,
-            group_list=group_list,
-            activation_input=activation_input,
-            activation_quant_scale=activation_quant_scale,
-            activation_quant_offset=activation_quant_offset,
-            split_item=split_item,
-            group_type=group_type,
-            group_list_type=group_list_type,
-            act_type=act_type,
-            tuning_config=tuning_config,
-            output_dtype=output_dtype,
-        )
+        return failed(error, npu_grouped_matmul, locals())
 
 
 def npu_format_cast(input, acl_format):
@@ -197,7 +176,7 @@ def npu_format_cast(input, acl_format):
             acl_format = int_of(acl_format, "npu_format_cast", "acl_format", 2)
         return composite.npu_format_cast(input, acl_format)
     except CALL_ERRORS as error:
-        return failed(error, npu_format_cast, input, acl_format)
+        return failed(error, npu_format_cast, locals())
 
 
 complete(__name__)

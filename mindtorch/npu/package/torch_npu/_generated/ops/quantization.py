@@ -54,16 +54,7 @@ def npu_dynamic_quant(
             dst_type_max=dst_type_max,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_dynamic_quant,
-            input,
-            smooth_scales=smooth_scales,
-            group_index=group_index,
-            dst_type=dst_type,
-            quant_mode=quant_mode,
-            dst_type_max=dst_type_max,
-        )
+        return failed(error, npu_dynamic_quant, locals())
 
 
 def npu_dynamic_mx_quant(
@@ -110,18 +101,7 @@ def npu_dynamic_mx_quant(
             max_low_bound=max_low_bound,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_dynamic_mx_quant,
-            input,
-            axis=axis,
-            round_mode=round_mode,
-            dst_type=dst_type,
-            block_size=block_size,
-            scale_alg=scale_alg,
-            dst_type_max=dst_type_max,
-            max_low_bound=max_low_bound,
-        )
+        return failed(error, npu_dynamic_mx_quant, locals())
 
 
 def npu_quant_matmul(
@@ -201,23 +181,7 @@ def npu_quant_matmul(
             y_scale=y_scale,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
+        return failed(error, npu_quant_matmul, locals())
 
 
 complete(__name__)

@@ -30,7 +30,7 @@ def npu_moe_token_permute(tokens, indices, num_out_tokens=None, padded_mode=Fals
             padded_mode = bool_of(padded_mode, "npu_moe_token_permute", "padded_mode", 4)
         return composite.npu_moe_token_permute(tokens, indices, num_out_tokens, padded_mode)
     except CALL_ERRORS as error:
-        return failed(error, npu_moe_token_permute, tokens, indices, num_out_tokens, padded_mode)
+        return failed(error, npu_moe_token_permute, locals())
 
 
 def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_mode=False, restore_shape=None):
@@ -52,9 +52,7 @@ def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_
             restore_shape = ints_of(restore_shape, "npu_moe_token_unpermute", "restore_shape", 5)
         return composite.npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
     except CALL_ERRORS as error:
-        return failed(
-            error, npu_moe_token_unpermute, permuted_tokens, sorted_indices, probs, padded_mode, restore_shape
-        )
+        return failed(error, npu_moe_token_unpermute, locals())
 
 
 def npu_moe_init_routing_v2(
@@ -144,24 +142,7 @@ def npu_moe_init_routing_v2(
             x_dtype=x_dtype,
         )
     except CALL_ERRORS as error:
-        return failed(
-            error,
-            npu_moe_init_routing_v2,
-            x,
-            expert_idx,
-            scale=scale,
-            offset=offset,
-            active_num=active_num,
-            expert_capacity=expert_capacity,
-            expert_num=expert_num,
-            drop_pad_mode=drop_pad_mode,
-            expert_tokens_num_type=expert_tokens_num_type,
-            expert_tokens_num_flag=expert_tokens_num_flag,
-            quant_mode=quant_mode,
-            active_expert_range=active_expert_range,
-            row_idx_type=row_idx_type,
-            x_dtype=x_dtype,
-        )
+        return failed(error, npu_moe_init_routing_v2, locals())
 
 
 complete(__name__)
