@@ -4,8 +4,11 @@ For the same seed the numbers are torch's, and so are the bytes of `get_state()`
 adds is the order in which draws of 32 bits become numbers, and one normal number that may be left over from a pair.
 """
 
-import secrets
+from __future__ import annotations
+
+import os
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +70,7 @@ class OfDevices(NamedTuple):
     draw from theirs."""
 
     kind: Callable[[], type]
-    default_of: Callable[[Device], "Generator"]
+    default_of: Callable[[Device], Generator]
     in_use: Callable[[], list[Device]]
 
 
@@ -82,7 +85,7 @@ class Generator:
 
     torch_name = "torch._C.Generator"
 
-    def __new__(cls, device: Any = "cpu") -> "Generator":
+    def __new__(cls, device: Any = "cpu") -> Generator:
         kind = Device(device).type
         return super().__new__(of_devices[kind].kind() if cls is Generator and kind in of_devices else cls)
 
@@ -90,29 +93,38 @@ class Generator:
         self._device = Device(device)
         if self._device.type != "cpu":
             raise RuntimeError(f"{self._device.type.upper()} device type not an accelerator.")
-        self._bits = np.random.MT19937(0)
-        self._legacy = np.random.RandomState(self._bits)  # the public way to seed as the reference twister does
-        self._narrow = np.random.Generator(self._bits)
         self._seed_with(DEFAULT_SEED)
+
+    # What NumPy has for it is made when a number is first drawn: to import `numpy.random` takes long.
+
+    @cached_property
+    def _bits(self) -> np.random.MT19937:
+        bits = np.random.MT19937(0)
+        _seed(bits, self._initial_seed)
+        return vars(self).setdefault("_bits", bits)  # one for all threads
+
+    @cached_property
+    def _narrow(self) -> np.random.Generator:
+        return np.random.Generator(self._bits)
 
     @property
     def device(self) -> Device:
         return self._device
 
-    def for_cpu(self) -> "Generator":
+    def for_cpu(self) -> Generator:
         """What kernels of the CPU draw from; generators of devices make one that goes on from where they are."""
         return self
 
     # -------------------- seeds --------------------
 
-    def manual_seed(self, seed: int) -> "Generator":
+    def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed` and return the generator."""
         self._seed_with(checked_seed(seed))
         return self
 
     def seed(self) -> int:
         """Start the stream of a seed from the operating system's entropy and return the seed."""
-        seed = secrets.randbits(64)
+        seed = int.from_bytes(os.urandom(8), "little")
         self._seed_with(seed)
         return seed
 
@@ -121,7 +133,8 @@ class Generator:
 
     def _seed_with(self, seed: int) -> None:
         self._initial_seed = seed
-        self._legacy.seed(seed & _MASK_32)
+        if "_bits" in vars(self):
+            _seed(self._bits, seed)
         self._fresh = True
         self._window: Window | None = None
         self.spare_normal: float | None = None
@@ -132,7 +145,7 @@ class Generator:
         """The state as a ByteTensor, for `set_state`."""
         return fresh(np.frombuffer(bytearray(self._packed_state()), np.uint8))
 
-    def set_state(self, new_state: Tensor) -> "Generator":
+    def set_state(self, new_state: Tensor) -> Generator:
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {errors.type_name(new_state)}")
         if new_state._mt_array.dtype != np.uint8:
@@ -140,7 +153,7 @@ class Generator:
         self._unpack_state(np.ascontiguousarray(new_state._mt_array).tobytes())
         return self
 
-    def clone_state(self) -> "Generator":
+    def clone_state(self) -> Generator:
         """A generator with the same state, from which both go on by themselves."""
         twin = Generator(self._device)
         twin._unpack_state(self._packed_state())
@@ -148,7 +161,7 @@ class Generator:
 
     graphsafe_get_state = clone_state
 
-    def graphsafe_set_state(self, other: "Generator") -> "Generator":
+    def graphsafe_set_state(self, other: Generator) -> Generator:
         self._unpack_state(other._packed_state())
         return self
 
@@ -228,7 +241,12 @@ class Generator:
             self.draws(window.used)
 
 
-def cpu_generator(given: "Generator | None", where: Device) -> "Generator | None":
+def _seed(bits: np.random.MT19937, seed: int) -> None:
+    """Start a stream as the reference twister does, for which NumPy has this one public way."""
+    np.random.RandomState(bits).seed(seed & _MASK_32)
+
+
+def cpu_generator(given: Generator | None, where: Device) -> Generator | None:
     """What the CPU draws from in the place of another device: the numbers follow from that one's generator."""
     if where.type not in of_devices:
         return given
@@ -238,7 +256,7 @@ def cpu_generator(given: "Generator | None", where: Device) -> "Generator | None
     return generator.for_cpu()
 
 
-def wrong_generator(wanted: str, given: "Generator") -> RuntimeError:
+def wrong_generator(wanted: str, given: Generator) -> RuntimeError:
     return RuntimeError(f"Expected a '{wanted}' device type for generator but found '{given.device.type}'")
 
 

@@ -6,7 +6,6 @@ import ctypes
 import errno
 import mmap
 import os
-import tempfile
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +13,10 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
+
+from mindtorch._support.lazy import lazy
+
+tempfile = lazy("tempfile")
 
 _PAGE = mmap.PAGESIZE
 _ALIGNMENT = 64  # of what shares a file: a cache line, as everywhere else

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,13 @@ from mindtorch._support import errors
 from mindtorch._support.lazy import lazy
 
 futures = lazy("concurrent.futures")
+pathlib = lazy("pathlib")
 
 
 @cache
 def _openblas() -> Any:
     """The OpenBLAS that NumPy has loaded; None when NumPy was built with something else."""
-    site_packages = Path(np.__file__).parent.parent
+    site_packages = pathlib.Path(np.__file__).parent.parent
     for folder in ("numpy.libs", "numpy/.dylibs"):
         for path in (site_packages / folder).glob("libscipy_openblas64_*"):
             return ctypes.CDLL(str(path))

@@ -4,6 +4,6 @@ Not installed; see setup.py. The type stubs of that package lie here (they are i
 do not run this module and look for its submodules in this folder.
 """
 
-from pathlib import Path
+import os.path  # pathlib takes long to import
 
-__path__ = [str(Path(__file__).parents[2] / "generated")]
+__path__ = [os.path.normpath(os.path.join(__file__, "../../../generated"))]

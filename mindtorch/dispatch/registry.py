@@ -5,7 +5,6 @@ The built-in backends register through the same two functions that an out-of-tre
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache, partial, wraps
 from importlib import import_module
 from traceback import extract_tb
@@ -17,11 +16,14 @@ from mindtorch._core.fast_path import KINDS
 from mindtorch._core.promotion import common_dtype
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.lazy import lazy
 from mindtorch._support.op_names import ATEN, base_of, namespace_of, qualified
 from mindtorch.dispatch.families import load_families, load_op
 from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
 from mindtorch.dispatch.same_device import check_devices
 from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
+
+difflib = lazy("difflib")
 
 NUMBERS = (int, float, bool, complex)
 
@@ -253,7 +255,9 @@ def register_kernel(backend: str, op: str, function: Callable) -> None:
     """Make `function` the kernel of `op` on a backend. A later registration replaces an earlier one."""
     if find_op(op) is None:
         others = overloads_of(base_of(op), namespace_of(op))
-        close = get_close_matches(op, [entry.name for entry in all_ops()], n=1) or [entry.name for entry in others]
+        close = difflib.get_close_matches(op, [entry.name for entry in all_ops()], n=1) or [
+            entry.name for entry in others
+        ]
         raise ValueError(f"unknown op {op!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     kernel_table(op)[backend_named(backend).array_class] = function
 

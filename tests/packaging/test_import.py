@@ -9,7 +9,7 @@ import pytest
 from mindtorch._generated.families import FUNCTIONS, METHODS
 
 # How long the import of NumPy and mindtorch may take, as a multiple of NumPy's own.
-LIMIT = 3.0
+LIMIT = 2.5
 
 _TIMES = """
 import time
