@@ -260,7 +260,11 @@ def extend_tensor_later(module: str, names: Iterable[str]) -> None:
 
 
 def _has_own(name: str) -> bool:
-    return name in vars(Tensor) and type(vars(Tensor)[name]) is not UnloadedMethod
+    """Whether a method is there, or is to come from a module that is written by hand."""
+    if name not in vars(Tensor):
+        return False
+    found = vars(Tensor)[name]
+    return type(found) is not UnloadedMethod or not found.module.startswith("mindtorch._generated.")
 
 
 class UnloadedMethod(Unloaded):
