@@ -136,7 +136,7 @@ def test_saved_facts_and_numbers(tmp_path):
 
             saved = ("self", "weight")
 
-            keepers = (0, 1)
+            keepers = (1, 0)
 
             def apply(node, edges, grad):
                 self, weight = node.unpack()
