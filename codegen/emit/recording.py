@@ -46,7 +46,7 @@ class Recording:
     @property
     def keep_after(self) -> str:
         """The assignment that adds to what the node keeps when the kernel has run."""
-        return f"node.kept {'+=' if self.kept else '='} {tuple_of(self.after)}"
+        return f"node._mt_saved {'+=' if self.kept else '='} {tuple_of(self.after)}"
 
 
 def recording_of(model: Model, op: Op) -> Recording | None:

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The activation ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -99,7 +99,7 @@ def sigmoid(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, sigmoid, locals())
@@ -122,7 +122,7 @@ def sigmoid_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, sigmoid_, locals())
@@ -159,7 +159,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
                 node = nodes.SigmoidBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, output_edge or None)
-                node.kept = (save(grad_output) if output_edge else None, save(output))
+                node._mt_saved = (save(grad_output) if output_edge else None, save(output))
         kind = grad_output._mt_kind
         if kind and kind is output._mt_kind and not state.active_modes:
             try:
@@ -220,7 +220,7 @@ def hardshrink(input, lambd=0.5, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.lambd = lambd
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
     except CALL_ERRORS as error:
         return failed(error, hardshrink, locals())
@@ -262,7 +262,7 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_out_edge or None, input_edge or None)
                 node.lambd = lambd
-                node.kept = (save(input) if grad_out_edge else None,)
+                node._mt_saved = (save(input) if grad_out_edge else None,)
         return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
     except CALL_ERRORS as error:
         return failed(error, hardshrink_backward, locals())
@@ -304,7 +304,7 @@ def softshrink(input, lambd=0.5, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.lambd = lambd
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_softshrink_kernels[type(input_array)](input_array, lambd), node)
     except CALL_ERRORS as error:
         return failed(error, softshrink, locals())
@@ -346,7 +346,7 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.lambd = lambd
-                node.kept = (save(input) if grad_output_edge else None,)
+                node._mt_saved = (save(input) if grad_output_edge else None,)
         return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
     except CALL_ERRORS as error:
         return failed(error, softshrink_backward, locals())
@@ -387,7 +387,7 @@ def _prelu_kernel(input, weight):
                 node = nodes.PreluKernelBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, weight_edge or None)
-                node.kept = (save(input), save(weight))
+                node._mt_saved = (save(input), save(weight))
         kind = input._mt_kind
         if kind and kind is weight._mt_kind and not state.active_modes:
             try:
@@ -432,7 +432,7 @@ def _prelu_kernel_backward(grad_output, input, weight):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge or None, input_edge or None, weight_edge or None)
             node.weight_shape = weight.shape
-            node.kept = (
+            node._mt_saved = (
                 save(grad_output) if (input_edge or weight_edge) else None,
                 save(input),
                 save(weight) if grad_output_edge else None,
@@ -468,7 +468,7 @@ def relu(input):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, relu, locals())
@@ -491,7 +491,7 @@ def relu_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, relu_, locals())
@@ -517,7 +517,7 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.threshold = threshold
-                node.kept = (save(input) if grad_output_edge else None,)
+                node._mt_saved = (save(input) if grad_output_edge else None,)
         return wrap(
             _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node
         )
@@ -566,7 +566,7 @@ def threshold(input, threshold, value, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.threshold = threshold
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
     except CALL_ERRORS as error:
         return failed(error, _threshold, locals())
@@ -593,7 +593,7 @@ def threshold_(input, threshold, value):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.threshold = threshold
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
         mark_written(input)
         if node is not None:
@@ -641,7 +641,7 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
                 node.next_edges = (edge or None,)
                 node.min_val = min_val
                 node.max_val = max_val
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_hardtanh_kernels[type(input_array)](input_array, min_val, max_val), node)
     except CALL_ERRORS as error:
         return failed(error, hardtanh, locals())
@@ -666,7 +666,7 @@ def hardtanh_(input, min_val=-1, max_val=1):
                 node.next_edges = (edge or None,)
                 node.min_val = min_val
                 node.max_val = max_val
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=input_array)
         mark_written(input)
         if node is not None:
@@ -717,7 +717,7 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.min_val = min_val
                 node.max_val = max_val
-                node.kept = (save(input) if grad_output_edge else None,)
+                node._mt_saved = (save(input) if grad_output_edge else None,)
         return wrap(
             _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
         )
@@ -779,12 +779,12 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
                 node.lower = lower
                 node.upper = upper
                 node.training = training
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(
                 node, composite_random_slopes.rrelu_with_noise, input, noise, lower, upper, training, generator
             )
-            node.kept += (save(noise),)
+            node._mt_saved += (save(noise),)
             return result
         return composite_random_slopes.rrelu_with_noise(input, noise, lower, upper, training, generator)
     except CALL_ERRORS as error:
@@ -823,7 +823,7 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
                 node.lower = lower
                 node.upper = upper
                 node.training = training
-                node.kept = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
+                node._mt_saved = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
         if node is not None:
             result = recorded(
                 node,
@@ -902,7 +902,7 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.negative_slope = negative_slope
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
     except CALL_ERRORS as error:
         return failed(error, leaky_relu, locals())
@@ -928,7 +928,7 @@ def leaky_relu_(input, negative_slope=0.01):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, leaky_relu_, locals())
@@ -972,7 +972,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.negative_slope = negative_slope
-                node.kept = (save(input) if grad_output_edge else None,)
+                node._mt_saved = (save(input) if grad_output_edge else None,)
         return wrap(
             _leaky_relu_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, negative_slope, self_is_result
@@ -1030,7 +1030,7 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
                 node.alpha = alpha
                 node.scale = scale
                 node.input_scale = input_scale
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
     except CALL_ERRORS as error:
         return failed(error, elu, locals())
@@ -1062,7 +1062,7 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, elu_, locals())
@@ -1119,7 +1119,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
                 node.scale = scale
                 node.input_scale = input_scale
                 node.is_result = is_result
-                node.kept = (save(grad_output) if self_or_result_edge else None, save(self_or_result))
+                node._mt_saved = (save(grad_output) if self_or_result_edge else None, save(self_or_result))
         return wrap(
             _elu_backward_kernels[type(grad_output_array)](
                 grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
@@ -1173,7 +1173,7 @@ def celu(input, alpha=1.0):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.alpha = alpha
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_celu_kernels[type(input_array)](input_array, alpha), node)
     except CALL_ERRORS as error:
         return failed(error, celu, locals())
@@ -1199,7 +1199,7 @@ def celu_(input, alpha=1.0):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, celu_, locals())
@@ -1237,7 +1237,7 @@ def mish(input, *, out=None):
                 node = nodes.MishBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1257,7 +1257,7 @@ def mish_(input):
                 node = nodes.MishBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _mish_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1295,7 +1295,7 @@ def hardswish(input, *, out=None):
                 node = nodes.HardswishBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1315,7 +1315,7 @@ def hardswish_(input):
                 node = nodes.HardswishBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _hardswish_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1354,7 +1354,7 @@ def hardswish_backward(grad_output, input):
                 node = nodes.HardswishBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(grad_output) if input_edge else None, save(input))
+                node._mt_saved = (save(grad_output) if input_edge else None, save(input))
         kind = grad_output._mt_kind
         if kind and kind is input._mt_kind and not state.active_modes:
             try:
@@ -1395,7 +1395,7 @@ def hardsigmoid(input, *, out=None):
                 node = nodes.HardsigmoidBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1415,7 +1415,7 @@ def hardsigmoid_(input):
                 node = nodes.HardsigmoidBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1525,7 +1525,7 @@ def glu(input, dim=-1, *, out=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             return recorded(node, composite_activations.glu, input, dim)
         return composite_activations.glu(input, dim)
@@ -1575,7 +1575,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.dim = dim
-                node.kept = (save(grad_output) if input_edge else None, save(input))
+                node._mt_saved = (save(grad_output) if input_edge else None, save(input))
         if node is not None:
             return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
         return composite_activations.glu_backward(grad_output, input, dim)
@@ -1599,10 +1599,10 @@ def log_sigmoid_forward(input):
             node = nodes.LogSigmoidBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
-            node.kept = (save(input),)
+            node._mt_saved = (save(input),)
     if node is not None:
         output, buffer = recorded_outputs(node, (True, False), composite_activations.log_sigmoid_forward, input)
-        node.kept += (save(buffer),)
+        node._mt_saved += (save(buffer),)
         return return_types.log_sigmoid_forward((output, buffer))
     return return_types.log_sigmoid_forward(composite_activations.log_sigmoid_forward(input))
 
@@ -1625,7 +1625,7 @@ def log_sigmoid_backward(grad_output, input, buffer):
                 node = nodes.LogSigmoidBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (
+                node._mt_saved = (
                     save(buffer) if grad_output_edge else None,
                     save(grad_output) if input_edge else None,
                     save(input),
@@ -1676,7 +1676,7 @@ def gelu(input, *, approximate="none", out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.approximate = approximate
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
     except CALL_ERRORS as error:
@@ -1699,7 +1699,7 @@ def gelu_(input, *, approximate="none"):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.approximate = approximate
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1745,7 +1745,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.approximate = approximate
-                node.kept = (save(grad_output) if input_edge else None, save(input))
+                node._mt_saved = (save(grad_output) if input_edge else None, save(input))
         kind = common_kind(grad_output, input)
         return wrap(
             _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate),
@@ -1790,7 +1790,7 @@ def silu(input, *, out=None):
                 node = nodes.SiluBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
@@ -1813,7 +1813,7 @@ def silu_(input):
                 node = nodes.SiluBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _silu_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1854,7 +1854,7 @@ def silu_backward(grad_output, input, *, out=None):
                 node = nodes.SiluBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(grad_output) if input_edge else None, save(input))
+                node._mt_saved = (save(grad_output) if input_edge else None, save(input))
         kind = grad_output._mt_kind
         if kind and kind is input._mt_kind and not state.active_modes:
             try:
@@ -1916,7 +1916,7 @@ def softplus(input, beta=1, threshold=20, *, out=None):
                 node.next_edges = (edge or None,)
                 node.beta = beta
                 node.threshold = threshold
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_softplus_kernels[type(input_array)](input_array, beta, threshold), node)
     except CALL_ERRORS as error:
         return failed(error, softplus, locals())
@@ -1963,7 +1963,7 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.beta = beta
                 node.threshold = threshold
-                node.kept = (save(grad_output) if input_edge else None, save(input))
+                node._mt_saved = (save(grad_output) if input_edge else None, save(input))
         return wrap(
             _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
         )

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The arithmetic ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -590,7 +590,7 @@ def mul(input, other, *, out=None):
                 node = nodes.MulBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -634,7 +634,7 @@ def mul_operator(input, other, out=None):
                 node = nodes.MulBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -677,7 +677,7 @@ def mul_(input, other):
                 node = nodes.MulBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
         _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -768,7 +768,7 @@ def div_Tensor(input, other, *, out=None):
                 node = nodes.DivBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input) if other_edge else None)
+                node._mt_saved = (save(other), save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -812,7 +812,7 @@ def div_Tensor_operator(input, other, out=None):
                 node = nodes.DivBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input) if other_edge else None)
+                node._mt_saved = (save(other), save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -855,7 +855,7 @@ def div__Tensor(input, other):
                 node = nodes.DivBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other), save_copy(input) if other_edge else None)
         _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -904,7 +904,7 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.rounding_mode = rounding_mode
-                node.kept = (save(other), save(input) if other_edge else None)
+                node._mt_saved = (save(other), save(input) if other_edge else None)
         return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
     except CALL_ERRORS as error:
         return failed_or_number_first(error, div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
@@ -942,7 +942,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.rounding_mode = rounding_mode
-                node.kept = (save(other), save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other), save_copy(input) if other_edge else None)
         _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1240,7 +1240,7 @@ def remainder_Tensor(input, other, *, out=None):
                 node = nodes.RemainderBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1281,7 +1281,7 @@ def remainder__Tensor(input, other):
                 node = nodes.RemainderBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1459,7 +1459,7 @@ def fmod_Tensor(input, other, *, out=None):
                 node = nodes.FmodBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1500,7 +1500,7 @@ def fmod__Tensor(input, other):
                 node = nodes.FmodBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1627,11 +1627,11 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
                 node = nodes.PowBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, exponent_edge or None)
-                node.kept = (save(exponent), save(input))
+                node._mt_saved = (save(exponent), save(input))
         kind = common_kind(input, exponent)
         result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, pow_Tensor_Tensor, locals())
@@ -1653,12 +1653,12 @@ def pow__Tensor(input, exponent):
                 node = nodes.PowBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, exponent_edge or None)
-                node.kept = (save(exponent), save_copy(input))
+                node._mt_saved = (save(exponent), save_copy(input))
         _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, pow__Tensor, locals())
@@ -1698,7 +1698,7 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.exponent = exponent
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
     except CALL_ERRORS as error:
         return failed(error, pow_Tensor_Scalar, locals())
@@ -1720,7 +1720,7 @@ def pow__Scalar(input, exponent):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.exponent = exponent
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1775,10 +1775,10 @@ def pow_Scalar(input, exponent, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
-                node.kept = (save(exponent),)
+                node._mt_saved = (save(exponent),)
         result = wrap(_pow_Scalar_kernels[type(exponent_array)](input, exponent_array), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, pow_Scalar, locals())
@@ -1900,7 +1900,7 @@ def abs(input, *, out=None):
                 node = nodes.AbsBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_abs_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
         return failed(error, abs, locals())
@@ -1919,7 +1919,7 @@ def abs_(input):
                 node = nodes.AbsBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _abs_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1957,11 +1957,11 @@ def sgn(input, *, out=None):
                 node = nodes.SgnBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, sgn, locals())
@@ -1980,12 +1980,12 @@ def sgn_(input):
                 node = nodes.SgnBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _sgn_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, sgn_, locals())
@@ -2078,7 +2078,7 @@ def sqrt(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, sqrt, locals())
@@ -2101,7 +2101,7 @@ def sqrt_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, sqrt_, locals())
@@ -2138,7 +2138,7 @@ def rsqrt(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, rsqrt, locals())
@@ -2161,7 +2161,7 @@ def rsqrt_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, rsqrt_, locals())
@@ -2198,7 +2198,7 @@ def reciprocal(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, reciprocal, locals())
@@ -2221,7 +2221,7 @@ def reciprocal_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, reciprocal_, locals())
@@ -2493,7 +2493,7 @@ def lerp_Tensor(input, end, weight, *, out=None):
                 node = nodes.LerpBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
-                node.kept = (
+                node._mt_saved = (
                     save(end) if weight_edge else None,
                     save(input) if weight_edge else None,
                     save(weight) if (input_edge or end_edge) else None,
@@ -2535,7 +2535,7 @@ def lerp__Tensor(input, end, weight):
                 node = nodes.LerpBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
-                node.kept = (
+                node._mt_saved = (
                     save(end) if weight_edge else None,
                     save_copy(input) if weight_edge else None,
                     save(weight) if (input_edge or end_edge) else None,
@@ -2610,7 +2610,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
                 node.value = value
-                node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
+                node._mt_saved = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
         return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
         return failed(error, addcmul, locals())
@@ -2641,7 +2641,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
                 node.value = value
-                node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
+                node._mt_saved = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
         _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
         mark_written(input)
         if node is not None:
@@ -2702,7 +2702,7 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
                 node.value = value
-                node.kept = (
+                node._mt_saved = (
                     save(tensor1) if tensor2_edge else None,
                     save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 )
@@ -2736,7 +2736,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
                 node.value = value
-                node.kept = (
+                node._mt_saved = (
                     save(tensor1) if tensor2_edge else None,
                     save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 )

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The attention ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -108,14 +108,19 @@ def _scaled_dot_product_flash_attention_for_cpu(
                 node.next_edges = (query_edge or None, key_edge or None, value_edge or None)
                 node.is_causal = is_causal
                 node.scale = scale
-                node.kept = (save(attn_mask) if attn_mask is not None else None, save(key), save(query), save(value))
+                node._mt_saved = (
+                    save(attn_mask) if attn_mask is not None else None,
+                    save(key),
+                    save(query),
+                    save(value),
+                )
         output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
             query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
         )
         output = wrap(output_array, node)
         logsumexp = wrap(logsumexp_array)
         if node is not None:
-            node.kept += (save(logsumexp), save_output(node, output))
+            node._mt_saved += (save(logsumexp), save_output(node, output))
         return return_types._scaled_dot_product_flash_attention_for_cpu((output, logsumexp))
     except CALL_ERRORS as error:
         return failed(error, _scaled_dot_product_flash_attention_for_cpu, locals())

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The comparison ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -86,7 +86,7 @@ def clamp_default(input, min=None, max=None, *, out=None):
                 node.next_edges = (edge or None,)
                 node.min = min
                 node.max = max
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_clamp_default_kernels[type(input_array)](input_array, min, max), node)
     except CALL_ERRORS as error:
         return failed(error, clamp_default, locals())
@@ -111,7 +111,7 @@ def clamp__default(input, min=None, max=None):
                 node.next_edges = (edge or None,)
                 node.min = min
                 node.max = max
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
         mark_written(input)
         if node is not None:
@@ -162,7 +162,7 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
                 node = nodes.ClampBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
-                node.kept = (
+                node._mt_saved = (
                     save(max) if max is not None else None,
                     save(min) if min is not None else None,
                     save(input),
@@ -206,7 +206,7 @@ def clamp__Tensor(input, min=None, max=None):
                 node = nodes.ClampBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
-                node.kept = (
+                node._mt_saved = (
                     save(max) if max is not None else None,
                     save(min) if min is not None else None,
                     save_copy(input),
@@ -266,7 +266,7 @@ def clamp_min_default(input, min, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.min = min
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
     except CALL_ERRORS as error:
         return failed(error, clamp_min_default, locals())
@@ -288,7 +288,7 @@ def clamp_min__default(input, min):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.min = min
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
         mark_written(input)
         if node is not None:
@@ -331,7 +331,7 @@ def clamp_min_Tensor(input, min, *, out=None):
                 node = nodes.ClampMinBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, min_edge or None)
-                node.kept = (save(min), save(input))
+                node._mt_saved = (save(min), save(input))
         kind = input._mt_kind
         if kind and kind is min._mt_kind and not state.active_modes:
             try:
@@ -384,7 +384,7 @@ def clamp_min__Tensor(input, min):
                 node = nodes.ClampMinBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, min_edge or None)
-                node.kept = (save(min), save_copy(input))
+                node._mt_saved = (save(min), save_copy(input))
         _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -438,7 +438,7 @@ def clamp_max_default(input, max, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.max = max
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
     except CALL_ERRORS as error:
         return failed(error, clamp_max_default, locals())
@@ -460,7 +460,7 @@ def clamp_max__default(input, max):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.max = max
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
         mark_written(input)
         if node is not None:
@@ -503,7 +503,7 @@ def clamp_max_Tensor(input, max, *, out=None):
                 node = nodes.ClampMaxBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, max_edge or None)
-                node.kept = (save(max), save(input))
+                node._mt_saved = (save(max), save(input))
         kind = input._mt_kind
         if kind and kind is max._mt_kind and not state.active_modes:
             try:
@@ -556,7 +556,7 @@ def clamp_max__Tensor(input, max):
                 node = nodes.ClampMaxBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, max_edge or None)
-                node.kept = (save(max), save_copy(input))
+                node._mt_saved = (save(max), save_copy(input))
         _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -610,7 +610,7 @@ def maximum(input, other, *, out=None):
                 node = nodes.MaximumBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -667,7 +667,7 @@ def minimum(input, other, *, out=None):
                 node = nodes.MinimumBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -724,7 +724,7 @@ def fmax(input, other, *, out=None):
                 node = nodes.FmaxBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -781,7 +781,7 @@ def fmin(input, other, *, out=None):
                 node = nodes.FminBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1797,7 +1797,7 @@ def where_self(condition, input, other, *, out=None):
                 node = nodes.WhereBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(condition),)
+                node._mt_saved = (save(condition),)
         return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
     except CALL_ERRORS as error:
         return failed(error, where_self, locals())
@@ -1917,7 +1917,7 @@ def masked_fill_Scalar(input, mask, value):
                 node = nodes.MaskedFillBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(mask),)
+                node._mt_saved = (save(mask),)
         return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
     except CALL_ERRORS as error:
         return failed(error, masked_fill_Scalar, locals())
@@ -1939,7 +1939,7 @@ def masked_fill__Scalar(input, mask, value):
                 node = nodes.MaskedFillBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(mask),)
+                node._mt_saved = (save(mask),)
         _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1965,7 +1965,7 @@ def masked_fill_Tensor(input, mask, value):
                 node = nodes.MaskedFillBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, value_edge or None)
-                node.kept = (save(mask),)
+                node._mt_saved = (save(mask),)
         return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
     except CALL_ERRORS as error:
         return failed(error, masked_fill_Tensor, locals())
@@ -2000,7 +2000,7 @@ def masked_fill__Tensor(input, mask, value):
                 node = nodes.MaskedFillBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, value_edge or None)
-                node.kept = (save(mask),)
+                node._mt_saved = (save(mask),)
         _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
         mark_written(input)
         if node is not None:

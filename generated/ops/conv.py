@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The conv ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -78,7 +78,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
                 node.transposed = transposed
                 node.output_padding = output_padding
                 node.groups = groups
-                node.kept = (save(input), save(weight))
+                node._mt_saved = (save(input), save(weight))
         return wrap(
             _convolution_kernels[type(input_array)](
                 input_array, weight_array, bias_array, stride, padding, dilation, transposed, output_padding, groups
@@ -145,7 +145,7 @@ def convolution_backward(
                 node.transposed = transposed
                 node.output_padding = output_padding
                 node.groups = groups
-                node.kept = (save(grad_output), save(input), save(weight))
+                node._mt_saved = (save(grad_output), save(input), save(weight))
         result0_array, result1_array, result2_array = _convolution_backward_kernels[type(grad_output_array)](
             grad_output_array,
             input_array,

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The embedding ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -63,7 +63,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
                 node.padding_idx = padding_idx
                 node.scale_grad_by_freq = scale_grad_by_freq
                 node.sparse = sparse
-                node.kept = (save(indices),)
+                node._mt_saved = (save(indices),)
         result = wrap(
             _embedding_kernels[type(weight_array)](
                 weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse
@@ -97,7 +97,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding_idx = padding_idx
-                node.kept = (save(indices),)
+                node._mt_saved = (save(indices),)
         result = wrap(
             _embedding_dense_backward_kernels[type(grad_output_array)](
                 grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
@@ -168,7 +168,7 @@ def _embedding_bag(
                 node.mode = mode
                 node.sparse = sparse
                 node.padding_idx = padding_idx
-                node.kept = (
+                node._mt_saved = (
                     save(indices),
                     save(offsets),
                     save(per_sample_weights) if weight_edge and per_sample_weights is not None else None,
@@ -190,7 +190,7 @@ def _embedding_bag(
         result2 = wrap(result2_array)
         result3 = wrap(result3_array)
         if node is not None:
-            node.kept += (save(result1), save(result2), save(result3))
+            node._mt_saved += (save(result1), save(result2), save(result3))
         return result0, result1, result2, result3
     except CALL_ERRORS as error:
         return failed(error, _embedding_bag, locals())

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The indexing ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -94,7 +94,7 @@ def index(input, indices, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input_array.shape
-                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
+                node._mt_saved = ([None if tensor is None else save(tensor) for tensor in indices],)
         return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
     except CALL_ERRORS as error:
         return failed(error, index, locals())
@@ -205,7 +205,7 @@ def index_put(input, indices, values, accumulate=False):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, values_edge or None)
                 node.accumulate = accumulate
-                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
+                node._mt_saved = ([None if tensor is None else save(tensor) for tensor in indices],)
         return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
     except CALL_ERRORS as error:
         return failed(error, index_put, locals())
@@ -233,7 +233,7 @@ def index_put_(input, indices, values, accumulate=False):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, values_edge or None)
                 node.accumulate = accumulate
-                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
+                node._mt_saved = ([None if tensor is None else save(tensor) for tensor in indices],)
         _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
         mark_written(input)
         if node is not None:
@@ -262,7 +262,7 @@ def index_select(input, dim, index, *, out=None):
                 node.next_edges = (edge or None,)
                 node.self_shape = input_array.shape
                 node.dim = dim
-                node.kept = (save(index),)
+                node._mt_saved = (save(index),)
         return wrap(_index_select_kernels[type(input_array)](input_array, dim, index_array), node)
     except CALL_ERRORS as error:
         return failed(error, index_select, locals())
@@ -309,7 +309,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.dim = dim
                 node.alpha = alpha
-                node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
+                node._mt_saved = (save(index) if source_edge else None, save(source) if source_edge else None)
         return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
     except CALL_ERRORS as error:
         return failed(error, index_add, locals())
@@ -338,7 +338,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.dim = dim
                 node.alpha = alpha
-                node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
+                node._mt_saved = (save(index) if source_edge else None, save(source) if source_edge else None)
         _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
         mark_written(input)
         if node is not None:
@@ -391,7 +391,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(index), save(input))
+                node._mt_saved = (save(index), save(input))
         return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
     except CALL_ERRORS as error:
         return failed(error, gather, locals())
@@ -439,7 +439,7 @@ def scatter_src(input, dim, index, src, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, src_edge or None)
                 node.dim = dim
-                node.kept = (save(index),)
+                node._mt_saved = (save(index),)
         return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
     except CALL_ERRORS as error:
         return failed(error, scatter_src, locals())
@@ -465,7 +465,7 @@ def scatter__src(input, dim, index, src):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, src_edge or None)
                 node.dim = dim
-                node.kept = (save(index),)
+                node._mt_saved = (save(index),)
         _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -515,7 +515,7 @@ def scatter_value(input, dim, index, value, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(index),)
+                node._mt_saved = (save(index),)
         return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
     except CALL_ERRORS as error:
         return failed(error, scatter_value, locals())
@@ -540,7 +540,7 @@ def scatter__value(input, dim, index, value):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(index),)
+                node._mt_saved = (save(index),)
         _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
         mark_written(input)
         if node is not None:
@@ -592,7 +592,7 @@ def scatter_add(input, dim, index, src, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, src_edge or None)
                 node.dim = dim
-                node.kept = (save(index) if src_edge else None,)
+                node._mt_saved = (save(index) if src_edge else None,)
         return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
     except CALL_ERRORS as error:
         return failed(error, scatter_add, locals())
@@ -618,7 +618,7 @@ def scatter_add_(input, dim, index, src):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, src_edge or None)
                 node.dim = dim
-                node.kept = (save(index) if src_edge else None,)
+                node._mt_saved = (save(index) if src_edge else None,)
         _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -926,14 +926,14 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
                 node.dim = dim
                 node.reduce = reduce
                 node.include_self = include_self
-                node.kept = (save(index), save(input), save(src))
+                node._mt_saved = (save(index), save(input), save(src))
         result = wrap(
             _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self),
             node,
         )
         if node is not None:
             refuse_complex("scatter_reduce", input, src)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, scatter_reduce, locals())
@@ -965,14 +965,14 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
                 node.dim = dim
                 node.reduce = reduce
                 node.include_self = include_self
-                node.kept = (save(index), save_copy(input), save(src))
+                node._mt_saved = (save(index), save_copy(input), save(src))
         _scatter_reduce_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, include_self, out=input_array
         )
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, scatter_reduce_, locals())
@@ -1032,14 +1032,14 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
                 node.dim = dim
                 node.reduce = reduce
                 node.include_self = include_self
-                node.kept = (save(index), save(input), save(source))
+                node._mt_saved = (save(index), save(input), save(source))
         result = wrap(
             _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
             node,
         )
         if node is not None:
             refuse_complex("index_reduce", input, source)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, index_reduce, locals())
@@ -1071,14 +1071,14 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
                 node.dim = dim
                 node.reduce = reduce
                 node.include_self = include_self
-                node.kept = (save(index), save_copy(input), save(source))
+                node._mt_saved = (save(index), save_copy(input), save(source))
         _index_reduce_kernels[type(input_array)](
             input_array, dim, index_array, source_array, reduce, include_self, out=input_array
         )
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, index_reduce_, locals())
@@ -1131,7 +1131,7 @@ def put(input, index, source, accumulate=False):
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.accumulate = accumulate
                 node.source_shape = source_array.shape
-                node.kept = (save(index), save(source) if input_edge else None)
+                node._mt_saved = (save(index), save(source) if input_edge else None)
         return wrap(_put_kernels[type(input_array)](input_array, index_array, source_array, accumulate), node)
     except CALL_ERRORS as error:
         return failed(error, put, locals())
@@ -1158,7 +1158,7 @@ def put_(input, index, source, accumulate=False):
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.accumulate = accumulate
                 node.source_shape = source_array.shape
-                node.kept = (save(index), save(source) if input_edge else None)
+                node._mt_saved = (save(index), save(source) if input_edge else None)
         _put_kernels[type(input_array)](input_array, index_array, source_array, accumulate, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1183,7 +1183,7 @@ def masked_select(input, mask, *, out=None):
                 node = nodes.MaskedSelectBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(mask), save(input))
+                node._mt_saved = (save(mask), save(input))
         return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
     except CALL_ERRORS as error:
         return failed(error, masked_select, locals())
@@ -1221,7 +1221,7 @@ def masked_scatter(input, mask, source):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.source_shape = source_array.shape
-                node.kept = (save(mask),)
+                node._mt_saved = (save(mask),)
         return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
     except CALL_ERRORS as error:
         return failed(error, masked_scatter, locals())
@@ -1245,7 +1245,7 @@ def masked_scatter_(input, mask, source):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.source_shape = source_array.shape
-                node.kept = (save(mask),)
+                node._mt_saved = (save(mask),)
         _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -2317,7 +2317,7 @@ def index_fill_int_Scalar(input, dim, index, value):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(index),)
+                node._mt_saved = (save(index),)
         if node is not None:
             return recorded(
                 node,
@@ -2426,7 +2426,7 @@ def index_copy(input, dim, index, source, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.dim = dim
-                node.kept = (save(index), save(source) if source_edge else None)
+                node._mt_saved = (save(index), save(source) if source_edge else None)
         if node is not None:
             return recorded(
                 node,
@@ -2496,7 +2496,7 @@ def take(input, index, *, out=None):
             node = nodes.TakeBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
-            node.kept = (save(index), save(input))
+            node._mt_saved = (save(index), save(input))
     if node is not None:
         return recorded(node, composite_indexing.take, input, index)
     return composite_indexing.take(input, index)

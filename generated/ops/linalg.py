@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The linalg ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -115,7 +115,7 @@ def mm(input, mat2, *, out=None):
                 node.next_edges = (input_edge or None, mat2_edge or None)
                 node.self_stride = strides_of(input_array)
                 node.mat2_stride = strides_of(mat2_array)
-                node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
+                node._mt_saved = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
         return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
     except CALL_ERRORS as error:
         return failed(error, mm, locals())
@@ -153,7 +153,7 @@ def bmm(input, mat2, *, out=None):
                 node = nodes.BmmBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, mat2_edge or None)
-                node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
+                node._mt_saved = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
         return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
     except CALL_ERRORS as error:
         return failed(error, bmm, locals())
@@ -191,7 +191,7 @@ def mv(input, vec, *, out=None):
                 node = nodes.MvBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, vec_edge or None)
-                node.kept = (save(input) if vec_edge else None, save(vec) if input_edge else None)
+                node._mt_saved = (save(input) if vec_edge else None, save(vec) if input_edge else None)
         return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
     except CALL_ERRORS as error:
         return failed(error, mv, locals())
@@ -229,7 +229,7 @@ def dot(input, tensor, *, out=None):
                 node = nodes.DotBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, tensor_edge or None)
-                node.kept = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
+                node._mt_saved = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
         return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
     except CALL_ERRORS as error:
         return failed(error, dot, locals())
@@ -314,7 +314,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
                 node.mat1_stride = strides_of(mat1_array)
                 node.alpha = alpha
                 node.mat2_stride = strides_of(mat2_array)
-                node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
+                node._mt_saved = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
         return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
     except CALL_ERRORS as error:
         return failed(error, addmm, locals())
@@ -350,7 +350,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
                 node.mat1_stride = strides_of(mat1_array)
                 node.alpha = alpha
                 node.mat2_stride = strides_of(mat2_array)
-                node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
+                node._mt_saved = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
         _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
         mark_written(input)
         if node is not None:
@@ -416,7 +416,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
                 node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
+                node._mt_saved = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
         return failed(error, baddbmm, locals())
@@ -450,7 +450,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
                 node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
+                node._mt_saved = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
         mark_written(input)
         if node is not None:
@@ -517,7 +517,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
                 node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
+                node._mt_saved = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
         return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
     except CALL_ERRORS as error:
         return failed(error, addmv, locals())
@@ -551,7 +551,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
                 node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
+                node._mt_saved = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
         _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
         mark_written(input)
         if node is not None:
@@ -617,7 +617,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
                 node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
+                node._mt_saved = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
         return failed(error, addbmm, locals())
@@ -651,7 +651,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
                 node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
+                node._mt_saved = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
         mark_written(input)
         if node is not None:
@@ -716,7 +716,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
                 node.next_edges = (input_edge or None, vec1_edge or None, vec2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
+                node._mt_saved = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
         if node is not None:
             return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
         return composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha)
@@ -788,7 +788,7 @@ def vdot(input, other, *, out=None):
             node = nodes.VdotBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge or None, other_edge or None)
-            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+            node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
         return recorded(
             node, lambda input, other: ops.dot(input.conj() if input.is_complex() else input, other), input, other
@@ -1081,7 +1081,7 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         inverse = wrap(inverse_array, node)
         info = wrap(info_array)
         if node is not None:
-            node.kept = (save_output(node, inverse),)
+            node._mt_saved = (save_output(node, inverse),)
         return return_types.linalg_inv_ex((inverse, info))
     except CALL_ERRORS as error:
         return failed(error, linalg_inv_ex, locals())
@@ -1165,13 +1165,13 @@ def _linalg_det(A, *, out=None):
                 node = nodes.LinalgDetBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(A),)
+                node._mt_saved = (save(A),)
         result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
         result = wrap(result_array, node)
         LU = wrap(LU_array)
         pivots = wrap(pivots_array)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return return_types._linalg_det((result, LU, pivots))
     except CALL_ERRORS as error:
         return failed(error, _linalg_det, locals())
@@ -1240,14 +1240,14 @@ def _linalg_slogdet(A, *, out=None):
                 node = nodes.LinalgSlogdetBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(A),)
+                node._mt_saved = (save(A),)
         sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
         sign = wrap_output(sign_array, node, 0)
         logabsdet = wrap_output(logabsdet_array, node, 1)
         LU = wrap(LU_array)
         pivots = wrap(pivots_array)
         if node is not None:
-            node.kept += (save_output(node, sign),)
+            node._mt_saved += (save_output(node, sign),)
         return return_types._linalg_slogdet((sign, logabsdet, LU, pivots))
     except CALL_ERRORS as error:
         return failed(error, _linalg_slogdet, locals())
@@ -1349,7 +1349,7 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
                 node.next_edges = (A_edge or None, B_edge or None)
                 node.B_shape = B_array.shape
                 node.left = left
-                node.kept = (save(A),)
+                node._mt_saved = (save(A),)
         result_array, LU_array, pivots_array, info_array = __linalg_solve_ex_kernels[type(A_array)](
             A_array, B_array, left, check_errors
         )
@@ -1358,7 +1358,7 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         pivots = wrap(pivots_array)
         info = wrap(info_array)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return return_types._linalg_solve_ex((result, LU, pivots, info))
     except CALL_ERRORS as error:
         return failed(error, _linalg_solve_ex, locals())
@@ -1483,7 +1483,7 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         pivots = wrap(pivots_array)
         info = wrap(info_array)
         if node is not None:
-            node.kept = (save_output(node, LU), save(pivots))
+            node._mt_saved = (save_output(node, LU), save(pivots))
         return return_types.linalg_lu_factor_ex((LU, pivots, info))
     except CALL_ERRORS as error:
         return failed(error, linalg_lu_factor_ex, locals())
@@ -1639,7 +1639,7 @@ def linalg_lu(A, *, pivot=True, out=None):
         L = wrap_output(L_array, node, 0)
         U = wrap_output(U_array, node, 1)
         if node is not None:
-            node.kept = (save_output(node, L), save(P), save_output(node, U))
+            node._mt_saved = (save_output(node, L), save(P), save_output(node, U))
         return return_types.linalg_lu((P, L, U))
     except CALL_ERRORS as error:
         return failed(error, linalg_lu, locals())
@@ -1689,10 +1689,10 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
                 node.next_edges = (LU_edge or None, B_edge or None)
                 node.left = left
                 node.adjoint = adjoint
-                node.kept = (save(LU), save(pivots))
+                node._mt_saved = (save(LU), save(pivots))
         result = wrap(_linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, linalg_lu_solve, locals())
@@ -1778,12 +1778,12 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
                 node.upper = upper
                 node.left = left
                 node.unitriangular = unitriangular
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(
             _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular), node
         )
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, linalg_solve_triangular, locals())
@@ -1845,12 +1845,12 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
                 node.upper = upper
                 node.transpose = transpose
                 node.unitriangular = unitriangular
-                node.kept = (save(A),)
+                node._mt_saved = (save(A),)
         if node is not None:
             solution, cloned_coefficient = recorded_outputs(
                 node, (True, True), composite_decompositions.triangular_solve, input, A, upper, transpose, unitriangular
             )
-            node.kept += (save_output(node, solution),)
+            node._mt_saved += (save_output(node, solution),)
             return return_types.triangular_solve((solution, cloned_coefficient))
         return return_types.triangular_solve(
             composite_decompositions.triangular_solve(input, A, upper, transpose, unitriangular)
@@ -1905,7 +1905,7 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         L = wrap(L_array, node)
         info = wrap(info_array)
         if node is not None:
-            node.kept = (save_output(node, L),)
+            node._mt_saved = (save_output(node, L),)
         return return_types.linalg_cholesky_ex((L, info))
     except CALL_ERRORS as error:
         return failed(error, linalg_cholesky_ex, locals())
@@ -1989,7 +1989,7 @@ def cholesky(input, upper=False, *, out=None):
                 node.upper = upper
         if node is not None:
             result = recorded(node, composite_decompositions.cholesky, input, upper)
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
             return result
         return composite_decompositions.cholesky(input, upper)
     except CALL_ERRORS as error:
@@ -2036,10 +2036,10 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, input2_edge or None)
                 node.upper = upper
-                node.kept = (save(input2),)
+                node._mt_saved = (save(input2),)
         if node is not None:
             result = recorded(node, composite_decompositions.cholesky_solve, input, input2, upper)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_decompositions.cholesky_solve(input, input2, upper)
     except CALL_ERRORS as error:
@@ -2084,10 +2084,10 @@ def cholesky_inverse(input, upper=False, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.upper = upper
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(node, composite_decompositions.cholesky_inverse, input, upper)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_decompositions.cholesky_inverse(input, upper)
     except CALL_ERRORS as error:
@@ -2131,7 +2131,7 @@ def linalg_qr(A, mode="reduced", *, out=None):
         Q = wrap_output(Q_array, node, 0)
         R = wrap_output(R_array, node, 1)
         if node is not None:
-            node.kept = (save_output(node, Q), save_output(node, R))
+            node._mt_saved = (save_output(node, Q), save_output(node, R))
         return return_types.linalg_qr((Q, R))
     except CALL_ERRORS as error:
         return failed(error, linalg_qr, locals())
@@ -2249,7 +2249,7 @@ def linalg_householder_product(input, tau, *, out=None):
                 node = nodes.LinalgHouseholderProductBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, tau_edge or None)
-                node.kept = (save(input), save(tau))
+                node._mt_saved = (save(input), save(tau))
         return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
     except CALL_ERRORS as error:
         return failed(error, linalg_householder_product, locals())
@@ -2321,7 +2321,7 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
                 node.next_edges = (input_edge or None, input2_edge or None, input3_edge or None)
                 node.left = left
                 node.transpose = transpose
-                node.kept = (save(input2), save(input3), save(input))
+                node._mt_saved = (save(input2), save(input3), save(input))
         return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
     except CALL_ERRORS as error:
         return failed(error, ormqr, locals())
@@ -2515,7 +2515,7 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         S = wrap_output(S_array, node, 1)
         Vh = wrap_output(Vh_array, node, 2)
         if node is not None:
-            node.kept = (save_output(node, S), save_output(node, U), save_output(node, Vh))
+            node._mt_saved = (save_output(node, S), save_output(node, U), save_output(node, Vh))
         return return_types._linalg_svd((U, S, Vh))
     except CALL_ERRORS as error:
         return failed(error, _linalg_svd, locals())
@@ -2675,7 +2675,7 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         eigenvalues = wrap_output(eigenvalues_array, node, 0)
         eigenvectors = wrap_output(eigenvectors_array, node, 1)
         if node is not None:
-            node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
+            node._mt_saved = (save_output(node, eigenvalues), save_output(node, eigenvectors))
         return return_types._linalg_eigh((eigenvalues, eigenvectors))
     except CALL_ERRORS as error:
         return failed(error, _linalg_eigh, locals())
@@ -2787,7 +2787,7 @@ def linalg_eig(input, *, out=None):
         eigenvalues = wrap_output(eigenvalues_array, node, 0)
         eigenvectors = wrap_output(eigenvectors_array, node, 1)
         if node is not None:
-            node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
+            node._mt_saved = (save_output(node, eigenvalues), save_output(node, eigenvectors))
         return return_types.linalg_eig((eigenvalues, eigenvectors))
     except CALL_ERRORS as error:
         return failed(error, linalg_eig, locals())
@@ -2845,7 +2845,7 @@ def linalg_matrix_exp(input):
                 node = nodes.LinalgMatrixExpBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_exp, locals())
@@ -3583,12 +3583,12 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
                 node = nodes.LinalgPinvBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(
                 node, composite_matrix_norms.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian
             )
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_matrix_norms.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
@@ -3791,12 +3791,12 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
                 node = nodes.LinalgLstsqBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, b_edge or None)
-                node.kept = (save(b), save(input))
+                node._mt_saved = (save(b), save(input))
         if node is not None:
             solution, residuals, rank, singular_values = recorded_outputs(
                 node, (True, True, False, False), composite_decompositions.linalg_lstsq, input, b, rcond, driver=driver
             )
-            node.kept += (save_output(node, solution),)
+            node._mt_saved += (save_output(node, solution),)
             return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
         return return_types.linalg_lstsq(composite_decompositions.linalg_lstsq(input, b, rcond, driver=driver))
     except CALL_ERRORS as error:
@@ -3972,7 +3972,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.dim = dim
-                node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
         if node is not None:
             return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
         return composite_products.linalg_cross(input, other, dim=dim)
@@ -4084,10 +4084,10 @@ def _cdist_forward(x1, x2, p, compute_mode):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (x1_edge or None, x2_edge or None)
                 node.p = p
-                node.kept = (save(x1), save(x2))
+                node._mt_saved = (save(x1), save(x2))
         if node is not None:
             result = recorded(node, composite_pairs.cdist_forward, x1, x2, p, compute_mode)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_pairs.cdist_forward(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
@@ -4128,10 +4128,10 @@ def _pdist_forward(input, p=2.0):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(node, composite_pairs.pdist_forward, input, p)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_pairs.pdist_forward(input, p)
     except CALL_ERRORS as error:

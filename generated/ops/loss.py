@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The loss ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -75,14 +75,14 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
                 node.next_edges = (edge or None,)
                 node.reduction = reduction
                 node.ignore_index = ignore_index
-                node.kept = (save(input), save(target), save(weight) if weight is not None else None)
+                node._mt_saved = (save(input), save(target), save(weight) if weight is not None else None)
         output_array, total_weight_array = _nll_loss_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index
         )
         output = wrap(output_array, node)
         total_weight = wrap(total_weight_array)
         if node is not None:
-            node.kept += (save(total_weight),)
+            node._mt_saved += (save(total_weight),)
         return return_types.nll_loss_forward((output, total_weight))
     except CALL_ERRORS as error:
         return failed(error, nll_loss_forward, locals())
@@ -146,7 +146,7 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.reduction = reduction
                 node.ignore_index = ignore_index
-                node.kept = (
+                node._mt_saved = (
                     save(target) if grad_output_edge else None,
                     save(weight) if grad_output_edge and weight is not None else None,
                 )
@@ -262,14 +262,14 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
                 node.next_edges = (edge or None,)
                 node.reduction = reduction
                 node.ignore_index = ignore_index
-                node.kept = (save(input), save(target), save(weight) if weight is not None else None)
+                node._mt_saved = (save(input), save(target), save(weight) if weight is not None else None)
         output_array, total_weight_array = _nll_loss2d_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index
         )
         output = wrap(output_array, node)
         total_weight = wrap(total_weight_array)
         if node is not None:
-            node.kept += (save(total_weight),)
+            node._mt_saved += (save(total_weight),)
         return return_types.nll_loss2d_forward((output, total_weight))
     except CALL_ERRORS as error:
         return failed(error, nll_loss2d_forward, locals())
@@ -335,7 +335,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.reduction = reduction
                 node.ignore_index = ignore_index
-                node.kept = (
+                node._mt_saved = (
                     save(target) if grad_output_edge else None,
                     save(weight) if grad_output_edge and weight is not None else None,
                 )
@@ -487,7 +487,7 @@ def mse_loss(input, target, reduction=0, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, target_edge or None)
                 node.reduction = reduction
-                node.kept = (save(input), save(target))
+                node._mt_saved = (save(input), save(target))
         return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
     except CALL_ERRORS as error:
         return failed(error, mse_loss, locals())
@@ -536,7 +536,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
                 node.reduction = reduction
-                node.kept = (
+                node._mt_saved = (
                     save(grad_output) if (input_edge or target_edge) else None,
                     save(input) if grad_output_edge else None,
                     save(target) if grad_output_edge else None,
@@ -616,7 +616,7 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
                 node.next_edges = (input_edge or None, target_edge or None)
                 node.reduction = reduction
                 node.beta = beta
-                node.kept = (save(input), save(target))
+                node._mt_saved = (save(input), save(target))
         return wrap(_smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta), node)
     except CALL_ERRORS as error:
         return failed(error, smooth_l1_loss, locals())
@@ -670,7 +670,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
                 node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
                 node.beta = beta
                 node.reduction = reduction
-                node.kept = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
+                node._mt_saved = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
         return wrap(
             _smooth_l1_loss_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, target_array, reduction, beta
@@ -738,7 +738,7 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
                 node.next_edges = (input_edge or None, target_edge or None)
                 node.reduction = reduction
                 node.delta = delta
-                node.kept = (save(input), save(target))
+                node._mt_saved = (save(input), save(target))
         if node is not None:
             return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
         return composite_loss.huber_loss(input, target, reduction, delta)
@@ -803,7 +803,7 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, target_edge or None)
                 node.reduction = reduction
-                node.kept = (
+                node._mt_saved = (
                     save(input),
                     save(target) if input_edge else None,
                     save(weight) if weight is not None else None,
@@ -865,7 +865,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
                 node.reduction = reduction
-                node.kept = (
+                node._mt_saved = (
                     save(grad_output) if (input_edge or target_edge) else None,
                     save(input),
                     save(target) if (grad_output_edge or input_edge) else None,
@@ -934,7 +934,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, target_edge or None)
                 node.reduction = reduction
-                node.kept = (
+                node._mt_saved = (
                     save(pos_weight) if pos_weight is not None else None,
                     save(input),
                     save(target) if input_edge else None,
@@ -975,14 +975,14 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
                 node.target_lengths = target_lengths
                 node.blank = blank
                 node.zero_infinity = zero_infinity
-                node.kept = (save(log_probs), save(targets))
+                node._mt_saved = (save(log_probs), save(targets))
         result0_array, result1_array = __ctc_loss_default_kernels[type(log_probs_array)](
             log_probs_array, targets_array, input_lengths, target_lengths, blank, zero_infinity
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save_output(node, result0), save(result1))
+            node._mt_saved += (save_output(node, result0), save(result1))
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, _ctc_loss_default, locals())
@@ -1009,14 +1009,14 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
                 node.next_edges = (edge or None,)
                 node.blank = blank
                 node.zero_infinity = zero_infinity
-                node.kept = (save(input_lengths), save(log_probs), save(target_lengths), save(targets))
+                node._mt_saved = (save(input_lengths), save(log_probs), save(target_lengths), save(targets))
         result0_array, result1_array = __ctc_loss_Tensor_kernels[type(log_probs_array)](
             log_probs_array, targets_array, input_lengths_array, target_lengths_array, blank, zero_infinity
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save_output(node, result0), save(result1))
+            node._mt_saved += (save_output(node, result0), save(result1))
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, _ctc_loss_Tensor, locals())

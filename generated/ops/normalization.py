@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The normalization ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -81,7 +81,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
                 node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
                 node.training = training
                 node.eps = eps
-                node.kept = (
+                node._mt_saved = (
                     save(input),
                     save(running_mean) if running_mean is not None else None,
                     save(running_var) if running_var is not None else None,
@@ -94,7 +94,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         result1 = wrap(result1_array)
         result2 = wrap(result2_array)
         if node is not None:
-            node.kept += (save(result1), save(result2))
+            node._mt_saved += (save(result1), save(result2))
         return result0, result1, result2
     except CALL_ERRORS as error:
         return failed(error, native_batch_norm, locals())
@@ -197,7 +197,7 @@ def native_batch_norm_backward(
                 node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
                 node.train = train
                 node.eps = eps
-                node.kept = (
+                node._mt_saved = (
                     save(grad_out),
                     save(input),
                     save(running_mean) if running_mean is not None else None,
@@ -280,7 +280,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
                 node.normalized_shape = normalized_shape
-                node.kept = (
+                node._mt_saved = (
                     save(bias) if bias is not None else None,
                     save(input),
                     save(weight) if weight is not None else None,
@@ -292,7 +292,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
         result1 = wrap(result1_array)
         result2 = wrap(result2_array)
         if node is not None:
-            node.kept += (save(result1), save(result2))
+            node._mt_saved += (save(result1), save(result2))
         return result0, result1, result2
     except CALL_ERRORS as error:
         return failed(error, native_layer_norm, locals())
@@ -333,7 +333,7 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
                 node.normalized_shape = normalized_shape
-                node.kept = (
+                node._mt_saved = (
                     save(grad_out),
                     save(input),
                     save(mean),
@@ -445,7 +445,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
                 node.C = C
                 node.HxW = HxW
                 node.group = group
-                node.kept = (save(input), save(weight) if weight is not None else None)
+                node._mt_saved = (save(input), save(weight) if weight is not None else None)
         if node is not None:
             result0, result1, result2 = recorded_outputs(
                 node,
@@ -460,7 +460,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
                 group,
                 eps,
             )
-            node.kept += (save_output(node, result1), save_output(node, result2))
+            node._mt_saved += (save_output(node, result1), save_output(node, result2))
             return (result0, result1, result2)
         return composite_native_norms.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     except CALL_ERRORS as error:

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The padding ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -108,7 +108,7 @@ def reflection_pad1d(input, padding, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding = padding
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_reflection_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad1d, locals())
@@ -176,7 +176,7 @@ def reflection_pad2d(input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding = padding
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_reflection_pad2d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad2d, locals())
@@ -226,7 +226,7 @@ def reflection_pad3d(input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding = padding
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_reflection_pad3d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad3d, locals())
@@ -278,7 +278,7 @@ def replication_pad1d(input, padding, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding = padding
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_replication_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad1d, locals())
@@ -346,7 +346,7 @@ def replication_pad2d(input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding = padding
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_replication_pad2d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad2d, locals())
@@ -396,7 +396,7 @@ def replication_pad3d(input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.padding = padding
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_replication_pad3d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad3d, locals())

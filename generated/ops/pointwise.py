@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The pointwise ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -93,7 +93,7 @@ def angle(input, *, out=None):
                 node = nodes.AngleBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_angle_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
         return failed(error, angle, locals())
@@ -179,7 +179,7 @@ def exp(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, exp, locals())
@@ -202,7 +202,7 @@ def exp_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, exp_, locals())
@@ -239,7 +239,7 @@ def expm1(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, expm1, locals())
@@ -262,7 +262,7 @@ def expm1_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, expm1_, locals())
@@ -299,7 +299,7 @@ def exp2(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, exp2, locals())
@@ -322,7 +322,7 @@ def exp2_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, exp2_, locals())
@@ -356,7 +356,7 @@ def log(input, *, out=None):
                 node = nodes.LogBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -376,7 +376,7 @@ def log_(input):
                 node = nodes.LogBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _log_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -414,7 +414,7 @@ def log2(input, *, out=None):
                 node = nodes.Log2Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -434,7 +434,7 @@ def log2_(input):
                 node = nodes.Log2Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _log2_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -472,7 +472,7 @@ def log10(input, *, out=None):
                 node = nodes.Log10Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -492,7 +492,7 @@ def log10_(input):
                 node = nodes.Log10Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _log10_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -530,7 +530,7 @@ def log1p(input, *, out=None):
                 node = nodes.Log1PBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -550,7 +550,7 @@ def log1p_(input):
                 node = nodes.Log1PBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _log1p_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -588,7 +588,7 @@ def sin(input, *, out=None):
                 node = nodes.SinBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -608,7 +608,7 @@ def sin_(input):
                 node = nodes.SinBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _sin_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -646,7 +646,7 @@ def cos(input, *, out=None):
                 node = nodes.CosBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -666,7 +666,7 @@ def cos_(input):
                 node = nodes.CosBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _cos_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -707,7 +707,7 @@ def tan(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, tan, locals())
@@ -730,7 +730,7 @@ def tan_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, tan_, locals())
@@ -764,7 +764,7 @@ def asin(input, *, out=None):
                 node = nodes.AsinBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -784,7 +784,7 @@ def asin_(input):
                 node = nodes.AsinBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _asin_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -822,7 +822,7 @@ def acos(input, *, out=None):
                 node = nodes.AcosBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -842,7 +842,7 @@ def acos_(input):
                 node = nodes.AcosBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _acos_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -880,7 +880,7 @@ def atan(input, *, out=None):
                 node = nodes.AtanBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -900,7 +900,7 @@ def atan_(input):
                 node = nodes.AtanBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _atan_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -938,7 +938,7 @@ def sinh(input, *, out=None):
                 node = nodes.SinhBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -958,7 +958,7 @@ def sinh_(input):
                 node = nodes.SinhBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _sinh_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -996,7 +996,7 @@ def cosh(input, *, out=None):
                 node = nodes.CoshBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1016,7 +1016,7 @@ def cosh_(input):
                 node = nodes.CoshBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _cosh_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1054,7 +1054,7 @@ def asinh(input, *, out=None):
                 node = nodes.AsinhBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1111,7 +1111,7 @@ def acosh(input, *, out=None):
                 node = nodes.AcoshBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1168,7 +1168,7 @@ def atanh(input, *, out=None):
                 node = nodes.AtanhBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1225,7 +1225,7 @@ def sinc(input, *, out=None):
                 node = nodes.SincBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -1245,7 +1245,7 @@ def sinc_(input):
                 node = nodes.SincBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _sinc_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1398,7 +1398,7 @@ def tanh(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, tanh, locals())
@@ -1421,7 +1421,7 @@ def tanh_(input):
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept = (save_output(node, input),)
+            node._mt_saved = (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, tanh_, locals())
@@ -1458,7 +1458,7 @@ def tanh_backward(grad_output, output, *, out=None):
                 node = nodes.TanhBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, output_edge or None)
-                node.kept = (save(grad_output) if output_edge else None, save(output))
+                node._mt_saved = (save(grad_output) if output_edge else None, save(output))
         kind = grad_output._mt_kind
         if kind and kind is output._mt_kind and not state.active_modes:
             try:
@@ -1883,7 +1883,7 @@ def atan2(input, other, *, out=None):
                 node = nodes.Atan2Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1924,7 +1924,7 @@ def atan2_(input, other):
                 node = nodes.Atan2Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save_copy(input))
+                node._mt_saved = (save(other), save_copy(input))
         _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1966,11 +1966,11 @@ def hypot(input, other, *, out=None):
                 node = nodes.HypotBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save(input) if input_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save(input) if input_edge else None)
         kind = common_kind(input, other)
         result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, hypot, locals())
@@ -1992,12 +1992,12 @@ def hypot_(input, other):
                 node = nodes.HypotBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save_copy(input) if input_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save_copy(input) if input_edge else None)
         _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, hypot_, locals())
@@ -2037,11 +2037,11 @@ def copysign_Tensor(input, other, *, out=None):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
                 node.other_dtype = other.dtype
-                node.kept = (save(input) if input_edge else None,)
+                node._mt_saved = (save(input) if input_edge else None,)
         kind = common_kind(input, other)
         result = wrap(_copysign_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, copysign_Tensor, locals())
@@ -2065,12 +2065,12 @@ def copysign__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
                 node.other_dtype = other.dtype
-                node.kept = (save_copy(input) if input_edge else None,)
+                node._mt_saved = (save_copy(input) if input_edge else None,)
         _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, copysign__Tensor, locals())
@@ -2107,10 +2107,10 @@ def copysign_Scalar(input, other, *, out=None):
                 node = nodes.CopysignBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, copysign_Scalar, locals())
@@ -2143,12 +2143,12 @@ def copysign__Scalar(input, other):
                 node = nodes.CopysignBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, copysign__Scalar, locals())
@@ -2199,7 +2199,7 @@ def nextafter(input, other, *, out=None):
                 node = nodes.NextafterBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input) if input_edge else None)
+                node._mt_saved = (save(other), save(input) if input_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -2240,7 +2240,7 @@ def nextafter_(input, other):
                 node = nodes.NextafterBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save_copy(input) if input_edge else None)
+                node._mt_saved = (save(other), save_copy(input) if input_edge else None)
         _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -2282,7 +2282,7 @@ def logaddexp(input, other, *, out=None):
                 node = nodes.LogaddexpBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -2339,7 +2339,7 @@ def logaddexp2(input, other, *, out=None):
                 node = nodes.Logaddexp2Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -2480,11 +2480,11 @@ def ldexp(input, other, *, out=None):
                 node = nodes.LdexpBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if input_edge else None,)
+                node._mt_saved = (save(other) if input_edge else None,)
         kind = common_kind(input, other)
         result = wrap(_ldexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, ldexp, locals())
@@ -2506,12 +2506,12 @@ def ldexp_(input, other):
                 node = nodes.LdexpBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if input_edge else None,)
+                node._mt_saved = (save(other) if input_edge else None,)
         _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, ldexp_, locals())
@@ -2550,7 +2550,7 @@ def frexp(input, *, out=None):
         mantissa = wrap(mantissa_array, node)
         exponent = wrap(exponent_array)
         if node is not None:
-            node.kept = (save(exponent),)
+            node._mt_saved = (save(exponent),)
         return return_types.frexp((mantissa, exponent))
     except CALL_ERRORS as error:
         return failed(error, frexp, locals())
@@ -2591,7 +2591,7 @@ def logit(input, eps=None, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.eps = eps
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
     except CALL_ERRORS as error:
         return failed(error, logit, locals())
@@ -2613,7 +2613,7 @@ def logit_(input, eps=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.eps = eps
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _logit_kernels[type(input_array)](input_array, eps, out=input_array)
         mark_written(input)
         if node is not None:
@@ -2907,7 +2907,7 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
                 node = nodes.NanToNumBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
         if node is not None:
             refuse_complex("nan_to_num", input)
@@ -2935,7 +2935,7 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
                 node = nodes.NanToNumBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
         mark_written(input)
         if node is not None:

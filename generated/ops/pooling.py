@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The pooling ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -121,14 +121,14 @@ def max_pool2d_with_indices(
                 node.padding = padding
                 node.dilation = dilation
                 node.ceil_mode = ceil_mode
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _max_pool2d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, max_pool2d_with_indices, locals())
@@ -227,7 +227,7 @@ def max_pool2d_with_indices_backward(
                 node = nodes.MaxPool2DWithIndicesBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(indices) if grad_output_edge else None,)
+                node._mt_saved = (save(indices) if grad_output_edge else None,)
         return wrap(
             _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
@@ -354,7 +354,7 @@ def avg_pool2d(
                 node.ceil_mode = ceil_mode
                 node.count_include_pad = count_include_pad
                 node.divisor_override = divisor_override
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(
             _avg_pool2d_kernels[type(input_array)](
                 input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -606,7 +606,7 @@ def _adaptive_avg_pool2d(input, output_size):
                 node = nodes.AdaptiveAvgPool2DBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
     except CALL_ERRORS as error:
         return failed(error, _adaptive_avg_pool2d, locals())
@@ -708,14 +708,14 @@ def max_pool3d_with_indices(
                 node.padding = padding
                 node.dilation = dilation
                 node.ceil_mode = ceil_mode
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _max_pool3d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, max_pool3d_with_indices, locals())
@@ -807,7 +807,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
                 node = nodes.MaxPool3DWithIndicesBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(indices) if grad_output_edge else None,)
+                node._mt_saved = (save(indices) if grad_output_edge else None,)
         return wrap(
             _max_pool3d_with_indices_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
@@ -968,7 +968,7 @@ def avg_pool3d(
                 node.ceil_mode = ceil_mode
                 node.count_include_pad = count_include_pad
                 node.divisor_override = divisor_override
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(
             _avg_pool3d_kernels[type(input_array)](
                 input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -1170,7 +1170,7 @@ def _adaptive_avg_pool3d(input, output_size):
                 node = nodes.AdaptiveAvgPool3DBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
     except CALL_ERRORS as error:
         return failed(error, _adaptive_avg_pool3d, locals())
@@ -1233,12 +1233,12 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
                 node = nodes.AdaptiveMaxPool2DBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, adaptive_max_pool2d, locals())
@@ -1284,7 +1284,7 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
                 node = nodes.AdaptiveMaxPool2DBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(indices) if grad_output_edge else None,)
+                node._mt_saved = (save(indices) if grad_output_edge else None,)
         return wrap(
             _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, indices_array
@@ -1343,14 +1343,14 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
                 node.next_edges = (edge or None,)
                 node.kernel_size = kernel_size
                 node.output_size = output_size
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _fractional_max_pool2d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, fractional_max_pool2d, locals())
@@ -1409,7 +1409,7 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
                 node = nodes.FractionalMaxPool2DBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(indices) if grad_output_edge else None,)
+                node._mt_saved = (save(indices) if grad_output_edge else None,)
         return wrap(
             _fractional_max_pool2d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, output_size, indices_array
@@ -1447,14 +1447,14 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
                 node.next_edges = (edge or None,)
                 node.kernel_size = kernel_size
                 node.output_size = output_size
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _fractional_max_pool3d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, fractional_max_pool3d, locals())
@@ -1513,7 +1513,7 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
                 node = nodes.FractionalMaxPool3DBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(indices) if grad_output_edge else None,)
+                node._mt_saved = (save(indices) if grad_output_edge else None,)
         return wrap(
             _fractional_max_pool3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, kernel_size, output_size, indices_array
@@ -1542,12 +1542,12 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
                 node = nodes.AdaptiveMaxPool3DBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, adaptive_max_pool3d, locals())
@@ -1591,7 +1591,7 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
                 node = nodes.AdaptiveMaxPool3DBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
-                node.kept = (save(indices) if grad_output_edge else None,)
+                node._mt_saved = (save(indices) if grad_output_edge else None,)
         return wrap(
             _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](
                 grad_output_array, input_array, indices_array
@@ -1619,7 +1619,7 @@ def max_unpool2d(input, indices, output_size):
                 node = nodes.MaxUnpool2DBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(indices),)
+                node._mt_saved = (save(indices),)
         return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
     except CALL_ERRORS as error:
         return failed(error, max_unpool2d, locals())
@@ -1650,7 +1650,7 @@ def max_unpool3d(input, indices, output_size, stride, padding):
                 node = nodes.MaxUnpool3DBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(indices),)
+                node._mt_saved = (save(indices),)
         return wrap(
             _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding), node
         )

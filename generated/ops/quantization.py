@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The quantization ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -128,7 +128,7 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
         output = wrap(output_array, node)
         mask = wrap(mask_array)
         if node is not None:
-            node.kept = (save(mask),)
+            node._mt_saved = (save(mask),)
         return return_types.fake_quantize_per_tensor_affine_cachemask((output, mask))
     except CALL_ERRORS as error:
         return failed(error, fake_quantize_per_tensor_affine_cachemask, locals())
@@ -179,7 +179,7 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
         output = wrap(output_array, node)
         mask = wrap(mask_array)
         if node is not None:
-            node.kept = (save(mask),)
+            node._mt_saved = (save(mask),)
         return return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams((output, mask))
     except CALL_ERRORS as error:
         return failed(error, _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, locals())
@@ -215,7 +215,7 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
         output = wrap(output_array, node)
         mask = wrap(mask_array)
         if node is not None:
-            node.kept = (save(mask),)
+            node._mt_saved = (save(mask),)
         return return_types.fake_quantize_per_channel_affine_cachemask((output, mask))
     except CALL_ERRORS as error:
         return failed(error, fake_quantize_per_channel_affine_cachemask, locals())

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The random ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -178,7 +178,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
                 node = nodes.BernoulliBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, p_edge or None)
-                node.kept = (save(p) if p_edge else None,)
+                node._mt_saved = (save(p) if p_edge else None,)
         _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
         mark_written(input)
         if node is not None:
@@ -672,10 +672,10 @@ def _standard_gamma(input, generator=None):
                 node = nodes.StandardGammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, _standard_gamma, locals())

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The recurrent ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -347,7 +347,7 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
                     input_bias_edge or None,
                     hidden_bias_edge or None,
                 )
-                node.kept = (
+                node._mt_saved = (
                     save(cx),
                     save(hidden_bias) if hidden_bias is not None else None,
                     save(hidden_gates),
@@ -361,7 +361,7 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
         result1 = wrap_output(result1_array, node, 1)
         result2 = wrap(result2_array)
         if node is not None:
-            node.kept += (save_output(node, result1), save(result2))
+            node._mt_saved += (save_output(node, result1), save(result2))
         return result0, result1, result2
     except CALL_ERRORS as error:
         return failed(error, _thnn_fused_lstm_cell, locals())
@@ -459,7 +459,7 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
                     input_bias_edge or None,
                     hidden_bias_edge or None,
                 )
-                node.kept = (
+                node._mt_saved = (
                     save(hidden_bias) if hidden_bias is not None else None,
                     save(hidden_gates),
                     save(hx),
@@ -472,7 +472,7 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, _thnn_fused_gru_cell, locals())

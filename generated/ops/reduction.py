@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The reduction ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -321,10 +321,10 @@ def prod_default(input, *, dtype=None):
                 node = nodes.ProdBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, prod_default, locals())
@@ -352,10 +352,10 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, prod_dim_int, locals())
@@ -428,11 +428,11 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_amax_kernels[type(input_array)](input_array, dim, keepdim), node)
         if node is not None:
             refuse_complex("amax", input)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, amax, locals())
@@ -488,11 +488,11 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_amin_kernels[type(input_array)](input_array, dim, keepdim), node)
         if node is not None:
             refuse_complex("amin", input)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, amin, locals())
@@ -534,10 +534,10 @@ def max_default(input, *, out=None):
                 node = nodes.MaxBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_max_default_kernels[type(input_array)](input_array), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, max_default, locals())
@@ -582,7 +582,7 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.max((values, indices))
     except CALL_ERRORS as error:
         return failed(error, max_dim, locals())
@@ -676,10 +676,10 @@ def min_default(input, *, out=None):
                 node = nodes.MinBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_min_default_kernels[type(input_array)](input_array), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, min_default, locals())
@@ -724,7 +724,7 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.min((values, indices))
     except CALL_ERRORS as error:
         return failed(error, min_dim, locals())
@@ -828,13 +828,13 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         min_array, max_array = _aminmax_kernels[type(input_array)](input_array, dim, keepdim)
         min = wrap_output(min_array, node, 0)
         max = wrap_output(max_array, node, 1)
         if node is not None:
             refuse_complex("aminmax", input)
-            node.kept += (save_output(node, max), save_output(node, min))
+            node._mt_saved += (save_output(node, max), save_output(node, min))
         return return_types.aminmax((min, max))
     except CALL_ERRORS as error:
         return failed(error, aminmax, locals())
@@ -874,11 +874,11 @@ def median_default(input):
                 node = nodes.MedianBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_median_default_kernels[type(input_array)](input_array), node)
         if node is not None:
             refuse_complex("median", input)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, median_default, locals())
@@ -910,7 +910,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         indices = wrap(indices_array)
         if node is not None:
             refuse_complex("median", input)
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.median((values, indices))
     except CALL_ERRORS as error:
         return failed(error, median_dim, locals())
@@ -967,11 +967,11 @@ def nanmedian_default(input):
                 node = nodes.NanmedianBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
         if node is not None:
             refuse_complex("nanmedian", input)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, nanmedian_default, locals())
@@ -1003,7 +1003,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         indices = wrap(indices_array)
         if node is not None:
             refuse_complex("nanmedian", input)
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.nanmedian((values, indices))
     except CALL_ERRORS as error:
         return failed(error, nanmedian_dim, locals())
@@ -1078,7 +1078,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         indices = wrap(indices_array)
         if node is not None:
             refuse_complex("mode", input)
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.mode((values, indices))
     except CALL_ERRORS as error:
         return failed(error, mode, locals())
@@ -1138,7 +1138,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         indices = wrap(indices_array)
         if node is not None:
             refuse_complex("kthvalue", input)
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.kthvalue((values, indices))
     except CALL_ERRORS as error:
         return failed(error, kthvalue, locals())
@@ -1492,7 +1492,7 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
                 node.reduce = reduce
                 node.axis = axis
                 node.initial = initial
-                node.kept = (
+                node._mt_saved = (
                     save(data),
                     save(lengths) if lengths is not None else None,
                     save(offsets) if offsets is not None else None,
@@ -1504,7 +1504,7 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             node,
         )
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, segment_reduce, locals())
@@ -2228,7 +2228,7 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
                 node.dim = dim
                 node.correction = correction
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
     except CALL_ERRORS as error:
         return failed(error, var_correction, locals())
@@ -2359,10 +2359,10 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
                 node.dim = dim
                 node.correction = correction
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, std_correction, locals())
@@ -2438,10 +2438,10 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_logsumexp_kernels[type(input_array)](input_array, dim, keepdim), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, logsumexp, locals())
@@ -2567,10 +2567,10 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_cumprod_kernels[type(input_array)](input_array, dim, dtype), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, cumprod, locals())
@@ -2598,12 +2598,12 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
         mark_written(input)
         if node is not None:
             rebase(input, node)
-            node.kept += (save_output(node, input),)
+            node._mt_saved += (save_output(node, input),)
         return input
     except CALL_ERRORS as error:
         return failed(error, cumprod_, locals())
@@ -2648,13 +2648,13 @@ def cummax(input, dim=..., *, out=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
             refuse_complex("cummax", input)
-            node.kept += (save(indices),)
+            node._mt_saved += (save(indices),)
         return return_types.cummax((values, indices))
     except CALL_ERRORS as error:
         return failed(error, cummax, locals())
@@ -2701,13 +2701,13 @@ def cummin(input, dim=..., *, out=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
             refuse_complex("cummin", input)
-            node.kept += (save(indices),)
+            node._mt_saved += (save(indices),)
         return return_types.cummin((values, indices))
     except CALL_ERRORS as error:
         return failed(error, cummin, locals())
@@ -2754,10 +2754,10 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_logcumsumexp_kernels[type(input_array)](input_array, dim), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, logcumsumexp, locals())
@@ -2802,7 +2802,7 @@ def _softmax(input, dim, half_to_float, *, out=None):
         result = wrap(__softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
         if node is not None:
             refuse_complex("_softmax", input)
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, _softmax, locals())
@@ -2849,7 +2849,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
                 node.next_edges = (grad_output_edge or None, output_edge or None)
                 node.dim = dim
                 node.input_dtype = input_dtype
-                node.kept = (save(grad_output) if output_edge else None, save(output))
+                node._mt_saved = (save(grad_output) if output_edge else None, save(output))
         result = wrap(
             __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
             node,
@@ -2954,7 +2954,7 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
                 node.self_dtype = input.dtype
         if node is not None:
             result = recorded(node, composite_reduction.safe_softmax, input, dim, dtype)
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
             return result
         return composite_reduction.safe_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
@@ -2984,7 +2984,7 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         result = wrap(__log_softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
         if node is not None:
             refuse_complex("_log_softmax", input)
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, _log_softmax, locals())
@@ -3032,7 +3032,7 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, output_edge or None)
                 node.dim = dim
-                node.kept = (save(grad_output) if output_edge else None, save(output))
+                node._mt_saved = (save(grad_output) if output_edge else None, save(output))
         result = wrap(
             __log_softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype
@@ -3134,7 +3134,7 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.sort((values, indices))
     except CALL_ERRORS as error:
         return failed(error, sort_default, locals())
@@ -3188,7 +3188,7 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.sort((values, indices))
     except CALL_ERRORS as error:
         return failed(error, sort_stable, locals())
@@ -3277,7 +3277,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         values = wrap(values_array, node)
         indices = wrap(indices_array)
         if node is not None:
-            node.kept = (save(indices),)
+            node._mt_saved = (save(indices),)
         return return_types.topk((values, indices))
     except CALL_ERRORS as error:
         return failed(error, topk, locals())
@@ -3397,10 +3397,10 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
                 node.ord = ord
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result = wrap(_linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype), node)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, linalg_vector_norm, locals())
@@ -3462,10 +3462,10 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
                 node.p = p
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(node, composite_reduction.norm_dim, input, p, dim, keepdim)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_reduction.norm_dim(input, p, dim, keepdim)
     except CALL_ERRORS as error:
@@ -3514,10 +3514,10 @@ def norm_Scalar(input, p=2):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(node, composite_reduction.norm, input, p)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return composite_reduction.norm(input, p)
     except CALL_ERRORS as error:
@@ -3546,7 +3546,7 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(
                 node,
@@ -3555,7 +3555,7 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
                 p,
                 dtype,
             )
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3594,7 +3594,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
                 node.p = p
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             result = recorded(
                 node,
@@ -3607,7 +3607,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
                 keepdim,
                 dtype,
             )
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3690,10 +3690,10 @@ def dist(input, other, p=2):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.p = p
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         if node is not None:
             result = recorded(node, lambda input, other, p: ops.norm(input - other, p), input, other, p)
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
             return result
         return ops.norm(input - other, p)
     except CALL_ERRORS as error:
@@ -3728,7 +3728,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
                 node.p = p
                 node.dim = dim
                 node.maxnorm = maxnorm
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
         return composite_statistics.renorm(input, p, dim, maxnorm)
@@ -4115,14 +4115,14 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
                 node.dim = dim
                 node.correction = correction
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _std_mean_correction_kernels[type(input_array)](
             input_array, dim, correction, keepdim
         )
         result0 = wrap_output(result0_array, node, 0)
         result1 = wrap_output(result1_array, node, 1)
         if node is not None:
-            node.kept += (save_output(node, result0),)
+            node._mt_saved += (save_output(node, result0),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, std_mean_correction, locals())
@@ -4203,7 +4203,7 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
                 node.dim = dim
                 node.correction = correction
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         result0_array, result1_array = _var_mean_correction_kernels[type(input_array)](
             input_array, dim, correction, keepdim
         )
@@ -4308,7 +4308,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.keepdim = keepdim
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
     except CALL_ERRORS as error:
         return failed(error, nansum, locals())

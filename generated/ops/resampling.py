@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The resampling ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -139,7 +139,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
                 node.interpolation_mode = interpolation_mode
                 node.padding_mode = padding_mode
                 node.align_corners = align_corners
-                node.kept = (save(grid), save(input))
+                node._mt_saved = (save(grid), save(input))
         return wrap(
             _grid_sampler_2d_kernels[type(input_array)](
                 input_array, grid_array, interpolation_mode, padding_mode, align_corners
@@ -189,7 +189,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
                 node.interpolation_mode = interpolation_mode
                 node.padding_mode = padding_mode
                 node.align_corners = align_corners
-                node.kept = (save(grad_output), save(grid), save(input))
+                node._mt_saved = (save(grad_output), save(grid), save(input))
         result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
         )
@@ -224,7 +224,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
                 node.interpolation_mode = interpolation_mode
                 node.padding_mode = padding_mode
                 node.align_corners = align_corners
-                node.kept = (save(grid), save(input))
+                node._mt_saved = (save(grid), save(input))
         return wrap(
             _grid_sampler_3d_kernels[type(input_array)](
                 input_array, grid_array, interpolation_mode, padding_mode, align_corners
@@ -274,7 +274,7 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
                 node.interpolation_mode = interpolation_mode
                 node.padding_mode = padding_mode
                 node.align_corners = align_corners
-                node.kept = (save(grad_output), save(grid), save(input))
+                node._mt_saved = (save(grad_output), save(grid), save(input))
         result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
         )

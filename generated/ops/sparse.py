@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The sparse ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -116,7 +116,7 @@ def _sparse_coo_tensor_with_dims_and_tensors(
                 node = nodes.SparseCooTensorWithDimsAndTensorsBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(indices),)
+                node._mt_saved = (save(indices),)
         result = wrap(
             __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
                 sparse_dim,
@@ -274,7 +274,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
                 node = nodes.ToSparseBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _to_sparse_sparse_dim, locals())
@@ -298,7 +298,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
                 node = nodes.ToSparseBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _to_sparse_default, locals())
@@ -375,7 +375,7 @@ def _to_dense(input, dtype=None, masked_grad=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.masked_grad = masked_grad
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
     except CALL_ERRORS as error:
         return failed(error, _to_dense, locals())
@@ -450,7 +450,7 @@ def _values(input):
                 node = nodes.ValuesBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__values_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
         return failed(error, _values, locals())
@@ -570,14 +570,14 @@ def _sparse_mm_reduce_impl(input, other, reduce):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.reduce = reduce
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         result0_array, result1_array = __sparse_mm_reduce_impl_kernels[type(input_array)](
             input_array, other_array, reduce
         )
         result0 = wrap(result0_array, node)
         result1 = wrap(result1_array)
         if node is not None:
-            node.kept += (save(result1),)
+            node._mt_saved += (save(result1),)
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, _sparse_mm_reduce_impl, locals())
@@ -647,7 +647,7 @@ def sparse_mask(input, mask):
                 node = nodes.SparseMaskBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(mask), save(input))
+                node._mt_saved = (save(mask), save(input))
         return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
     except CALL_ERRORS as error:
         return failed(error, sparse_mask, locals())
@@ -704,7 +704,7 @@ def sparse_compressed_tensor_comp_plain_value_size(
             node,
         )
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         if pin_memory:
             result = pinned_result(result)
         if requires_grad:
@@ -763,7 +763,7 @@ def _to_sparse_csr(input, dense_dim=None):
                 node = nodes.ToSparseCsrBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _to_sparse_csr, locals())
@@ -797,7 +797,7 @@ def _to_sparse_csc(input, dense_dim=None):
                 node = nodes.ToSparseCscBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _to_sparse_csc, locals())
@@ -835,7 +835,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
                 node = nodes.ToSparseBsrBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _to_sparse_bsr, locals())
@@ -877,7 +877,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
                 node = nodes.ToSparseBscBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _to_sparse_bsc, locals())
@@ -964,7 +964,7 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
                 node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
-                node.kept = (
+                node._mt_saved = (
                     save(mat1) if mat2_edge else None,
                     save(mat2) if mat1_edge else None,
                     save(input) if (mat1_edge or mat2_edge) else None,

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The special ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -132,7 +132,7 @@ def erf(input, *, out=None):
                 node = nodes.ErfBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -152,7 +152,7 @@ def erf_(input):
                 node = nodes.ErfBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _erf_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -190,7 +190,7 @@ def erfc(input, *, out=None):
                 node = nodes.ErfcBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -210,7 +210,7 @@ def erfc_(input):
                 node = nodes.ErfcBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _erfc_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -248,7 +248,7 @@ def erfinv(input, *, out=None):
                 node = nodes.ErfinvBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -268,7 +268,7 @@ def erfinv_(input):
                 node = nodes.ErfinvBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _erfinv_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -306,7 +306,7 @@ def lgamma(input, *, out=None):
                 node = nodes.LgammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -326,7 +326,7 @@ def lgamma_(input):
                 node = nodes.LgammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _lgamma_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -364,7 +364,7 @@ def digamma(input, *, out=None):
                 node = nodes.DigammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -384,7 +384,7 @@ def digamma_(input):
                 node = nodes.DigammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _digamma_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -425,7 +425,7 @@ def polygamma(n, input, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.n = n
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
     except CALL_ERRORS as error:
         return failed(error, polygamma, locals())
@@ -447,7 +447,7 @@ def polygamma_(input, n):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.n = n
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -490,7 +490,7 @@ def xlogy_Tensor(input, other, *, out=None):
                 node = nodes.XlogyBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -531,7 +531,7 @@ def xlogy__Tensor(input, other):
                 node = nodes.XlogyBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save_copy(input))
+                node._mt_saved = (save(other), save_copy(input))
         _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -578,7 +578,7 @@ def xlogy_Scalar_Self(input, other, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
-                node.kept = (save(other),)
+                node._mt_saved = (save(other),)
         if node is not None:
             return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
         return ops.xlogy(float_beside(input, other), other)
@@ -624,7 +624,7 @@ def xlogy_Scalar_Other(input, other, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.other = other
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
         return ops.xlogy(input, float_beside(other, input))
@@ -703,7 +703,7 @@ def i0(input, *, out=None):
                 node = nodes.I0Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -723,7 +723,7 @@ def i0_(input):
                 node = nodes.I0Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _i0_kernels[type(input_array)](input_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -761,11 +761,11 @@ def special_i0e(input, *, out=None):
                 node = nodes.SpecialI0EBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, special_i0e, locals())
@@ -799,11 +799,11 @@ def special_i1(input, *, out=None):
                 node = nodes.SpecialI1Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, special_i1, locals())
@@ -837,11 +837,11 @@ def special_i1e(input, *, out=None):
                 node = nodes.SpecialI1EBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, special_i1e, locals())
@@ -875,7 +875,7 @@ def special_entr(input, *, out=None):
                 node = nodes.SpecialEntrBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
     except CALL_ERRORS as error:
@@ -910,11 +910,11 @@ def special_erfcx(input, *, out=None):
                 node = nodes.SpecialErfcxBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, special_erfcx, locals())
@@ -951,7 +951,7 @@ def special_ndtri(input, *, out=None):
         kind = input._mt_kind or kind_of(input)
         result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept = (save_output(node, result),)
+            node._mt_saved = (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, special_ndtri, locals())
@@ -985,11 +985,11 @@ def special_log_ndtr(input, *, out=None):
                 node = nodes.SpecialLogNdtrBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         kind = input._mt_kind or kind_of(input)
         result = wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
         if node is not None:
-            node.kept += (save_output(node, result),)
+            node._mt_saved += (save_output(node, result),)
         return result
     except CALL_ERRORS as error:
         return failed(error, special_log_ndtr, locals())
@@ -1048,7 +1048,7 @@ def igamma(input, other, *, out=None):
                 node = nodes.IgammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1089,7 +1089,7 @@ def igamma_(input, other):
                 node = nodes.IgammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1131,7 +1131,7 @@ def igammac(input, other, *, out=None):
                 node = nodes.IgammacBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1172,7 +1172,7 @@ def igammac_(input, other):
                 node = nodes.IgammacBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
         mark_written(input)
         if node is not None:
@@ -1570,7 +1570,7 @@ def special_xlog1py_default(input, other, *, out=None):
                 node = nodes.SpecialXlog1PyBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other), save(input))
+                node._mt_saved = (save(other), save(input))
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1634,7 +1634,7 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
-                node.kept = (save(other),)
+                node._mt_saved = (save(other),)
         if node is not None:
             return recorded(
                 node, lambda input, other: ops.special_xlog1py(float_beside(input, other), other), input, other
@@ -1682,7 +1682,7 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.other = other
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             return recorded(
                 node, lambda input, other: ops.special_xlog1py(input, float_beside(other, input)), input, other
@@ -1745,7 +1745,7 @@ def special_zeta_default(input, other, *, out=None):
                 node = nodes.SpecialZetaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
-                node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
+                node._mt_saved = (save(other) if other_edge else None, save(input) if other_edge else None)
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1809,7 +1809,7 @@ def special_zeta_self_scalar(input, other, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
-                node.kept = (save(other),)
+                node._mt_saved = (save(other),)
         if node is not None:
             return recorded(
                 node, lambda input, other: ops.special_zeta(float_beside(input, other), other), input, other
@@ -3475,7 +3475,7 @@ def mvlgamma(input, p, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         if node is not None:
             return recorded(node, composite_special.mvlgamma, input, p)
         return composite_special.mvlgamma(input, p)

@@ -204,8 +204,8 @@ def is_over_leaf(node: Any) -> bool:
 def _as_outside(node: Any) -> Any:
     """A copy of a node that keeps its tensors as they are outside."""
     twin = copy.copy(node)
-    if getattr(node, "kept", None):
-        twin.kept = tuple([_kept_outside(held, node) for held in node.kept])
+    if getattr(node, "_mt_saved", None):
+        twin._mt_saved = tuple([_kept_outside(held, node) for held in node._mt_saved])
     extras = node.extras
     if extras is not None:
         twin._extras = _extras_inside(extras)

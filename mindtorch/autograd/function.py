@@ -112,7 +112,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
     def saved_tensors(self) -> tuple:
         if self.saved_for_forward is not None:  # only until `jvp` has run
             return self.saved_for_forward
-        kept = self.kept  # which another pass may free at any time
+        kept = self._mt_saved  # which another pass may free at any time
         if kept is None:
             raise second_backward()
         tensors = tuple([None if saved is None else unpack(saved, self) for saved in kept])
@@ -128,15 +128,15 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
 
     @property
     def _raw_saved_tensors(self) -> tuple:
-        if self.kept is None:
+        if self._mt_saved is None:
             raise second_backward()
-        self.kept = tuple(map(as_saved_tensor, self.kept))
-        return self.kept
+        self._mt_saved = tuple(map(as_saved_tensor, self._mt_saved))
+        return self._mt_saved
 
     def maybe_clear_saved_tensors(self) -> None:
         """Give the saved tensors up before `backward` is done, if the pass does so afterwards anyway."""
         if running.task is not None and not running.task.keep_graph:
-            self.kept = None
+            self._mt_saved = None
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
@@ -229,7 +229,7 @@ class Function(metaclass=FunctionMeta):
         # Without grad mode a tensor is not asked for its place in the graph, which may be forbidden.
         edges = tuple([tensor._mt_edge or edge_of(tensor) for tensor in tensors] if _thread.grad_enabled else ())
         ctx = cls._backward_cls(tuple([edge or None for edge in edges]))
-        ctx.kept = ()
+        ctx._mt_saved = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
         ctx.needs_input_grad = tuple(isinstance(value, Tensor) and takes_part(value) for value in args)
         is_transformed = _thread.own_tensors is not None
@@ -326,7 +326,7 @@ def _save(ctx: BackwardFunction, recorded: bool) -> None:
                 f"{errors.type_name(tensor)}"
             )
     if recorded:
-        ctx.kept = tuple([_saved(ctx, tensor) for tensor in ctx.to_save])
+        ctx._mt_saved = tuple([_saved(ctx, tensor) for tensor in ctx.to_save])
     ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ()
 
 

@@ -46,7 +46,7 @@ def test_a_tensor_and_a_number(tmp_path):
                         node = nodes.MulBackward0()
                         node.sequence_nr = next_sequence_nr()
                         node.next_edges = (input_edge or None, other_edge or None)
-                        node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+                        node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
                 return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
             except CALL_ERRORS as error:
                 return failed_or_number_first(error, mul, input, other, out=out)
@@ -112,11 +112,11 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                         node = nodes.PowBackward0()
                         node.sequence_nr = next_sequence_nr()
                         node.next_edges = (input_edge or None, exponent_edge or None)
-                        node.kept = (save(exponent) if input_edge else None, save(input))
+                        node._mt_saved = (save(exponent) if input_edge else None, save(input))
                 kind = common_kind(input, exponent)
                 result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
                 if node is not None:
-                    node.kept += (save_output(node, result),)
+                    node._mt_saved += (save_output(node, result),)
                 return result
             except CALL_ERRORS as error:
                 return failed(error, pow, locals())
@@ -201,7 +201,7 @@ def test_in_place(tmp_path):
                         node = nodes.MulBackward0()
                         node.sequence_nr = next_sequence_nr()
                         node.next_edges = (input_edge or None, other_edge or None)
-                        node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
+                        node._mt_saved = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
                 _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
                 mark_written(input)
                 if node is not None:
@@ -244,7 +244,7 @@ def test_in_place_with_a_saved_result(tmp_path):
                 mark_written(input)
                 if node is not None:
                     rebase(input, node)
-                    node.kept = (save_output(node, input),)
+                    node._mt_saved = (save_output(node, input),)
                 return input
             except CALL_ERRORS as error:
                 return failed(error, exp_, locals())
@@ -312,7 +312,7 @@ def test_saved_result(tmp_path):
                         node.next_edges = (edge or None,)
                 result = wrap(_exp_kernels[type(input_array)](input_array), node)
                 if node is not None:
-                    node.kept = (save_output(node, result),)
+                    node._mt_saved = (save_output(node, result),)
                 return result
             except CALL_ERRORS as error:
                 return failed(error, exp, locals())
@@ -362,7 +362,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                         node.next_edges = (input_edge or None, weight_edge or None)
                         node.factor = factor
                         node.weight_shape = None if weight is None else weight_array.shape
-                        node.kept = (
+                        node._mt_saved = (
                             save(input) if weight_edge else None,
                             save(weight) if input_edge and weight is not None else None,
                         )
@@ -418,7 +418,7 @@ def test_several_named_results(tmp_path):
                 values = wrap(values_array, node)
                 indices = wrap(indices_array)
                 if node is not None:
-                    node.kept = (save(indices),)
+                    node._mt_saved = (save(indices),)
                 return return_types.max((values, indices))
             except CALL_ERRORS as error:
                 return failed(error, max, locals())
@@ -564,7 +564,7 @@ def test_a_list_of_optional_tensors(tmp_path):
                         node = nodes.IndexBackward0()
                         node.sequence_nr = next_sequence_nr()
                         node.next_edges = (edge or None,)
-                        node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
+                        node._mt_saved = ([None if tensor is None else save(tensor) for tensor in indices],)
                 return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
             except CALL_ERRORS as error:
                 return failed(error, index, locals())

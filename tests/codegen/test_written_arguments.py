@@ -164,7 +164,7 @@ def test_generated_code(tmp_path):
                 node = None
     """)
     end = expected("""
-        node.kept = (save(input),)
+        node._mt_saved = (save(input),)
                 result = wrap(_f_kernels[type(input_array)](input_array, running_array, seen_array, more_arrays), node)
                 mark_written(running)
                 if seen is not None:
@@ -172,7 +172,7 @@ def test_generated_code(tmp_path):
                 for tensor in more:
                     mark_written(tensor)
                 if node is not None:
-                    node.kept += (save(running),)
+                    node._mt_saved += (save(running),)
                 return result
             except CALL_ERRORS as error:
                 return failed(error, f, locals())

@@ -42,7 +42,7 @@ class AccumulateGrad(NodeBase):
     accumulates = begins = True
 
     def __init__(self, leaf: Tensor) -> None:
-        self.next_edges = self.kept = ()
+        self.next_edges = self._mt_saved = ()
         self.sequence_nr = _LAST
         self.meta = autograd_meta(leaf)
         self.leaf = ref(leaf)

@@ -20,7 +20,7 @@ class CopySlices(ConnectedNode):
         self.base_shape = base.shape
         self.base_stride = base.stride()
         self.take_view = ViewRecipe(view, base)
-        self.kept = (function,)  # with what it saved, and its edges into the graph before the write
+        self._mt_saved = (function,)  # with what it saved, and its edges into the graph before the write
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -30,7 +30,7 @@ class CopySlices(ConnectedNode):
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         (grad,) = grads
-        kept = self.kept
+        kept = self._mt_saved
         if kept is None:
             raise second_backward()
         if grad is None:

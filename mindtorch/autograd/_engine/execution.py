@@ -298,7 +298,7 @@ def _run(task: Pass) -> None:
         else:
             results = node.apply(edges, grad)
         if not keep_graph:
-            node.kept = None
+            node._mt_saved = None
         for edge, grad in zip(edges, results):
             if edge is None or grad is None:
                 continue

@@ -18,7 +18,7 @@ _thread = state.thread
 
 
 class Node(NodeBase):
-    """A node that keeps tensors for its formula: those that `saved` names are in `kept`, in that order.
+    """A node that keeps tensors for its formula: those that `saved` names are in `_mt_saved`, in that order.
 
     For the curious there are properties: `_saved_x` is what was saved, `_raw_saved_x` the SavedTensor, which takes
     hooks. They are made with the class, because a `__getattr__` would slow down every look at any field of a node.
@@ -49,7 +49,7 @@ class Node(NodeBase):
 
     def unpack(self) -> tuple:
         """The saved tensors, as the formulas get them; a list for a list of tensors."""
-        kept = self.kept
+        kept = self._mt_saved
         if kept is None:
             return self._nothing_saved()
         for held in kept:
@@ -85,14 +85,14 @@ class Node(NodeBase):
 
     def keep_object(self, output: Tensor, copy: Tensor) -> None:
         """Keep an output as an object of its class: `copy`, which is outside of the graph."""
-        self.kept = tuple([as_object(held, output, copy) for held in self.kept])
+        self._mt_saved = tuple([as_object(held, output, copy) for held in self._mt_saved])
 
     def _show_saved(self, place: int) -> Any:
         value = self.unpack()[place]
         return tuple(value) if isinstance(value, list) else _as_tensor(value)
 
     def _show_raw(self, place: int) -> Any:
-        kept = self.kept
+        kept = self._mt_saved
         if kept is None:
             return SavedTensor(FREED)
         held = kept[place]
@@ -100,7 +100,7 @@ class Node(NodeBase):
             held[:] = map(as_saved_tensor, held)
             return tuple(held)
         raw = as_saved_tensor(held)
-        self.kept = (*kept[:place], raw, *kept[place + 1 :])
+        self._mt_saved = (*kept[:place], raw, *kept[place + 1 :])
         return raw
 
 

@@ -60,7 +60,7 @@ class NodeBase:
     ``output_shape``  the shape of the op's output; None if it has several outputs
     ``output_dtype``  its NumPy dtype
     ``outputs``       shape and NumPy dtype of each of several outputs
-    ``kept``          what the formula needs from the forward call, if anything; None once the graph was used
+    ``_mt_saved``     what the formula needs from the forward call, if anything; None once the graph was used
     ``extras``        an `Extras`, or None
 
     There are slots because the engine reads fields of nodes of all classes in one place, where those of an instance's
@@ -75,7 +75,7 @@ class NodeBase:
         "output_shape",
         "output_dtype",
         "outputs",
-        "kept",
+        "_mt_saved",
         "_extras",
         "__weakref__",
     )

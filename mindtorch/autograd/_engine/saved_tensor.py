@@ -1,7 +1,7 @@
 """What a node keeps for its formula, and what it gets back when the formula runs.
 
-Note [Saved tensors]: generated code writes `node.kept = (save(x), save(y))` for inputs, adds
-`save_output(node, result)` for an output, and reads them with `node.unpack()`. In `kept` is, for each of them, one of
+Note [Saved tensors]: generated code writes `node._mt_saved = (save(x), save(y))` for inputs, adds
+`save_output(node, result)` for an output, and reads them with `node.unpack()`. In `_mt_saved` is, for each, one of
 - the tensor itself, when its version was 0, or `(tensor, version)`: writes in between are noticed;
 - a `SavedOutput`: an output's array without the tensor, since tensor -> node -> field -> tensor would be a cycle;
 - a `SavedTensor`: what a pack hook returned;

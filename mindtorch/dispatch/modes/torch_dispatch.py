@@ -184,14 +184,14 @@ class _DispatchedCall:
 
 def _keeps(node: Any, output: Tensor) -> bool:
     """Whether a node keeps its own output for the formula."""
-    return any(getattr(held, "counter", None) is output._mt_version for held in getattr(node, "kept", ()))
+    return any(getattr(held, "counter", None) is output._mt_version for held in getattr(node, "_mt_saved", ()))
 
 
 def _keep_instead(node: Any, old: Sequence[Any], new: Sequence[Any]) -> None:
     """Have a node keep other objects in the place of those of its outputs that are not differentiable."""
     for before, after in zip(old, new):
         if after is not before and type(after) is not Tensor and after is not None and not after._mt_edge:
-            node.kept = tuple([(after, 0) if held is before else held for held in node.kept])
+            node._mt_saved = tuple([(after, 0) if held is before else held for held in node._mt_saved])
 
 
 def object_of(output: Tensor) -> Any:

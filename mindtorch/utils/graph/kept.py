@@ -22,7 +22,7 @@ def tensor_text(array: Any) -> str:
 
 def written_by(node: Any) -> Any:
     """The node of the op that wrote a view in place, if the node is that of the view's base."""
-    return node.kept[0] if isinstance(node, CopySlices) and node.kept else None
+    return node._mt_saved[0] if isinstance(node, CopySlices) and node._mt_saved else None
 
 
 def attributes_of(node: Any) -> Iterator[str]:
@@ -35,7 +35,7 @@ def attributes_of(node: Any) -> Iterator[str]:
 
 def saved_of(node: Any, names: Names) -> Iterator[str]:
     """The tensors that a node keeps, each by the name that it has in the formula."""
-    kept = getattr(node, "kept", ())
+    kept = getattr(node, "_mt_saved", ())
     if kept is None:
         yield "saved tensors: freed"
     elif isinstance(node, CopySlices):

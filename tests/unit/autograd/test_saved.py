@@ -36,8 +36,8 @@ class TestSaving:
     def test_outputs_are_kept_without_the_node(self):
         y = leaf(1).exp()
         node = y.grad_fn
-        assert isinstance(node.kept[0], SavedOutput)
-        again = unpack(node.kept[0], node)
+        assert isinstance(node._mt_saved[0], SavedOutput)
+        again = unpack(node._mt_saved[0], node)
         assert again is not y and again.grad_fn is node and again.data_ptr() == y.data_ptr()
 
     def test_an_output_outside_of_the_graph(self):
@@ -48,8 +48,8 @@ class TestSaving:
         y = x * 1
         view = y[0]
         view.exp_()
-        function = y.grad_fn.kept[0]
-        (saved,) = function.kept
+        function = y.grad_fn._mt_saved[0]
+        (saved,) = function._mt_saved
         assert unpack(saved, function).grad_fn is view.grad_fn
         del view
         assert unpack(saved, function).grad_fn is function
@@ -81,7 +81,7 @@ class TestLooking:
     def test_lists(self):
         node = Keeper()
         tensors = leaf(1), leaf(2)
-        node.kept = (None, [save(tensor) for tensor in tensors])
+        node._mt_saved = (None, [save(tensor) for tensor in tensors])
         assert node._saved_many == tensors and len(node._raw_saved_many) == 2 and node._saved_many == tensors
 
     def test_after_release(self):

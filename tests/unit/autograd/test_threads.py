@@ -49,7 +49,7 @@ def nodes_from(output):
     """All nodes of a graph, those inside of others included."""
     found = [output.grad_fn]
     for node in found:
-        inner = [each for each in getattr(node, "kept", None) or () if isinstance(each, NodeBase)]
+        inner = [each for each in getattr(node, "_mt_saved", None) or () if isinstance(each, NodeBase)]
         found += [each for each in [*inner, *(edge[0] for edge in node.next_edges if edge)] if each not in found]
     return found
 
@@ -120,11 +120,11 @@ class TestWhatAPassWrites:
             torch.autograd.grad(output, inputs[:1], retain_graph=True)
         assert not changes(before)
 
-    def test_one_that_frees_the_graph_takes_what_nodes_have_kept(self, graph):
+    def test_one_that_frees_the_graph_takes_what_nodes_have_saved(self, graph):
         inputs, output, before, seen = graph
         torch.autograd.grad(output, inputs[:1])
         found = changes(before).union(*seen)
-        assert ("MulBackward0", "kept") in found and {name for _, name in found} == {"kept"}
+        assert ("MulBackward0", "_mt_saved") in found and {name for _, name in found} == {"_mt_saved"}
 
 
 class TestPassesTogether:

@@ -2,8 +2,8 @@
 # Regenerate: mindtorch-codegen
 """The shrinkage ops: what a call does, layer by layer, in one function each.
 
-Each asks for active modes, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
-formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
+Each asks for active modes, converts its arguments, makes a node if there is an edge, which saves in `_mt_saved` what
+its formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to NumPy itself.
 The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
 "The life of a call" in docs/internals.md goes through one of them.
 """
@@ -44,7 +44,7 @@ def soft_threshold(input, threshold, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.threshold = threshold
-                node.kept = (save(input),)
+                node._mt_saved = (save(input),)
         return wrap(_soft_threshold_kernels[type(input_array)](input_array, threshold), node)
     except CALL_ERRORS as error:
         return failed(error, soft_threshold, locals())
@@ -66,7 +66,7 @@ def soft_threshold_(input, threshold):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.threshold = threshold
-                node.kept = (save_copy(input),)
+                node._mt_saved = (save_copy(input),)
         _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)
         mark_written(input)
         if node is not None:
