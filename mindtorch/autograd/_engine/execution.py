@@ -23,6 +23,7 @@ from mindtorch.autograd._engine import node_base
 from mindtorch.autograd._engine.accumulate_grad import AccumulateGrad, storing_lock
 from mindtorch.autograd._engine.fitting import check_device, fit_gradient, fit_gradients
 from mindtorch.autograd._engine.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
+from mindtorch.autograd._engine.hooks_in_levels import shown_node
 from mindtorch.autograd._engine.node_base import ConnectedNode, RefusingNode
 from mindtorch.autograd._engine.reentrant import run_nested
 from mindtorch.dispatch.modes.views_from_no_grad import edges_of_bases, leads_nowhere, nodes_behind
@@ -107,6 +108,8 @@ class Pass:
             for position, (node, output_nr, *_) in enumerate(targets):
                 self.captures.setdefault(node, []).append((output_nr, position))
         goals = {target[0] for target in targets}
+        if not capture and state.batch_levels:  # what the result of `vmap` is to programs runs, too
+            goals |= {shown_node(target)[0] for target in targets}
         self.needed = _nodes_towards(goals, self.nodes)
         self.wanted = self.needed | goals
         if not capture:

@@ -68,6 +68,8 @@ class F(T.autograd.Function):
     @staticmethod
     def backward(ctx, grad): return wrong(grad)
 x = T.ones(2, 3, requires_grad=True)""",
+    "passes to the result of vmap": "x, k = T.arange(6.).view(2, 3).requires_grad_(), T.ones(2, requires_grad=True)\n"
+    "seen = []; x.register_hook(lambda g: seen.append(g))",
     "views of data that leave": "x, w = T.arange(4.).view(2, 2), T.ones(2, 2, requires_grad=True)",
     "parts without elements that are joined": "x, e = T.arange(4.).view(2, 2), T.zeros(0, dtype=T.float64)",
     "tensors of inference mode that were detached": "x = T.arange(4.).view(2, 2)\n"
@@ -420,6 +422,16 @@ KINDS = {
             "F.apply(x).sum().backward()",
             "F.apply(T.vmap(lambda a: a * 2)(x)).sum().backward()",
         )
+    ],
+    "passes to the result of vmap": [
+        f"y = T.vmap(lambda a: {body}, in_dims={dim}, out_dims={out})(x)\n"
+        f"y.sum().backward(inputs={inputs}{keep})\n{{again}}\ny.grad, x.grad, k.grad, seen".replace("{again}", again)
+        for body in ("a.exp()", "a.cummin(-1)[0]", "a * 2", "(a * k[0]).relu()", "a[0].square()", "a")
+        for dim, out in ((0, 0), (1, 0), (0, 1))
+        if body != "a[0].square()" or out == 0
+        for inputs in ("[y]", "[k, y]", "[x, y]")
+        for keep in ("", ", retain_graph=True")
+        for again in ("pass", "y.sum().backward()", "T.autograd.grad(y.sum(), x)")
     ],
     "parts without elements that are joined": [
         f"r = T.vmap(lambda a: T.{op}([{tensors}]))({samples})\nr.dtype, r"
