@@ -45,7 +45,6 @@ _OPERATIONS = {
 
 # From this size on, in bytes, processes reduce a part each: less is sent, and less is converted, but by two calls.
 _BY_PARTS = 1 << 16
-_BY_PIECES = 1 << 19  # and from this one on by `Pieces`, also what MPI itself can reduce
 
 
 def is_installed() -> bool:
@@ -139,11 +138,7 @@ class MpiCommunicator(JoiningParts):
 
     def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None:
         dtype = memory.dtype
-        is_half = dtype in HALVES
-        if memory.nbytes >= (_BY_PARTS if is_half else _BY_PIECES) and (pieces := self._shared_pieces()):
-            pieces.reduce(memory, op, memory)
-            return
-        if is_half:
+        if dtype in HALVES:
             self._reduce_halves(memory, op, None)
             return
         is_bool = dtype.char == "?"
@@ -154,16 +149,13 @@ class MpiCommunicator(JoiningParts):
             raise translated(error) from None
 
     def _shared_pieces(self) -> Pieces | None:
-        """What reduces large tensors, made by the first one; None if not all processes are on this machine."""
+        """What reduces by parts, made by the first such call; None if not all processes are on this machine."""
         if self._pieces is None and not self._are_apart:
             self._pieces = shared(self.rank, self.size, self.gather_objects, self.barrier)
             self._are_apart = self._pieces is None
         return self._pieces
 
     def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None:
-        if memory.nbytes >= _BY_PIECES and (pieces := self._shared_pieces()):
-            pieces.reduce(memory, op, memory if self.rank == root else None)
-            return
         if memory.dtype in HALVES:
             self._reduce_halves(memory, op, root)
             return
@@ -184,6 +176,9 @@ class MpiCommunicator(JoiningParts):
             numbers = halves.converted(memory, FLOAT)
             self._reduce(numbers, self._operations[op.number, False], root)
             halves.convert_into(memory, numbers)
+            return
+        if pieces := self._shared_pieces():
+            pieces.reduce(memory, op, memory if root is None or self.rank == root else None)
             return
         counts = [memory.size * (each + 1) // self.size - memory.size * each // self.size for each in range(self.size)]
         starts = np.cumsum([0, *counts])
