@@ -4,8 +4,8 @@
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in
 `_mt_saved`, which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what
-torch calls those that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
-others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+torch calls those that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the
+pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
