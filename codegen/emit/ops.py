@@ -10,6 +10,7 @@ from ..model import Model
 from ..render import python_module, render
 from ..scope import CONSTANTS
 from .decomposition import RENAMED_CONSTANTS
+from .families import family_names
 from .functions import Function, composite_imports, function_of
 from .names import visible_overloads
 from .old_calls import OldName, old_names
@@ -139,12 +140,13 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 
 def emit(model: Model) -> dict[str, str]:
-    files = {}
+    files, names = {}, {}
     for family in model.families:
         items = list(_items(model, family))
+        names[family] = _names(model, family, items)
         files[f"generated/ops/{family}.py"] = _family(model, family, items)
         files[f"generated/parameters/{family}.py"] = _parameters(model, family, items)
-    return files
+    return files | {"generated/families.py": family_names(model, names)}
 
 
 def _parameters(model: Model, family: str, items: list[Item]) -> str:
@@ -158,9 +160,9 @@ def _parameters(model: Model, family: str, items: list[Item]) -> str:
     return python_module(model.project, "ops", "ops.yaml", purpose, body, imports)
 
 
-def names_of_functions(model: Model, family: str) -> list[str]:
+def _names(model: Model, family: str, items: list[Item]) -> list[str]:
     """The functions of a family's module, and the names that its ops have and had."""
-    names = [name for item in _items(model, family) for name in item.names]
+    names = [name for item in items for name in item.names]
     schemas = (schema for op in model.families[family] for schema in (op.schema, *(old.schema for old in op.versions)))
     return list(dict.fromkeys((*names, *(schema.name for schema in schemas))))
 

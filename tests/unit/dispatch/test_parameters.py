@@ -4,7 +4,7 @@ import sys
 from inspect import Parameter
 from types import FunctionType
 
-import mindtorch  # noqa: F401  # fills the registry
+from mindtorch.dispatch.families import load_families
 from mindtorch.dispatch.parameters import Parameters, parameters_of
 from mindtorch.dispatch.registry import KernelTable, all_ops
 from mindtorch.dispatch.shown_signature import whole_signature
@@ -13,6 +13,7 @@ PACKAGE = "mindtorch._generated.ops."
 
 
 def generated_functions():
+    load_families()
     for module in [each for name, each in list(sys.modules.items()) if name.startswith(PACKAGE)]:
         for name, value in vars(module).items():
             is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
