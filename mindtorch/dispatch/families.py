@@ -29,13 +29,26 @@ def functions_of(namespace: str) -> Any:
 
 def register_families(package: str, namespace: str, families: Mapping[str, tuple[str, ...]]) -> None:
     """Have the families of a generated package be loaded when one of these names is asked for."""
-    place = type(functions_of(namespace))
+    functions = functions_of(namespace)
+    place = type(functions)
     _registries[f"{package}.ops"] = f"{package}.registry"
     for family, names in families.items():
         module = f"{package}.ops.{family}"
         _unloaded[module] = names
         for name in names:
+            known = vars(functions).get(name) or vars(place).get(name)
+            first = known.module if type(known) is Unloaded else getattr(known, "__module__", module)
+            if first != module:
+                raise registered_twice(f"{namespace}::{name}", first, module)
             setattr(place, name, Unloaded(module, name))
+
+
+def registered_twice(op: str, first: str, second: str) -> ValueError:
+    """The error for an op that two modules of functions have."""
+    return ValueError(
+        f"two packages have an op {op!r}: it is registered by {first} and by {second}; a `namespace` of its own in one "
+        "of them keeps them apart"
+    )
 
 
 def complete(module: str) -> None:

@@ -18,7 +18,7 @@ from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.lazy import lazy
 from mindtorch._support.op_names import ATEN, base_of, namespace_of, qualified
-from mindtorch.dispatch.families import load_families, load_op
+from mindtorch.dispatch.families import load_families, load_op, registered_twice
 from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
 from mindtorch.dispatch.same_device import check_devices
 from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
@@ -414,10 +414,7 @@ def register_op(schema: str, function: Callable, **details: Any) -> OpEntry:
     entry = OpEntry(schema, function, **details)
     known = find_op(entry.name)
     if known is not None and known.function.__module__ != function.__module__:
-        raise ValueError(
-            f"two packages have an op {qualified(entry.name)!r}: it is registered by {known.function.__module__} and "
-            f"by {function.__module__}; a `namespace` of its own in one of them keeps them apart"
-        )
+        raise registered_twice(qualified(entry.name), known.function.__module__, function.__module__)
     _entries[entry.name] = entry
     _by_base.cache_clear()
     function.op = entry
