@@ -326,3 +326,10 @@ def test_a_worker_has_the_mindtorch_of_the_checkout(tmp_path):
     finally:
         worker.close()
     assert "benchmarks.ops.worker" in sys.modules
+
+
+def test_the_readme_quotes_the_means_of_the_whole_table():
+    means = (ROOT / "benchmarks/ops.md").read_text(encoding="utf-8").partition("## Geometric means\n\n")[2]
+    quoted = "\n".join(means.splitlines()[:4])
+    assert quoted.startswith("| | small | medium | large |") and "| forward + backward |" in quoted
+    assert quoted in (ROOT / "README.md").read_text(encoding="utf-8")
