@@ -288,7 +288,7 @@ def _kind(model: Model, op: Op) -> Kind | None:
 
 
 def _is_direct(op: Op, second: str) -> str:
-    """The test for two plain operands while no mode is active and the numbers besides them have their default values."""
+    """The test for two plain operands: no mode is active, and the numbers besides them have their default values."""
     tests = ["kind", f"kind is {second}._mt_kind", "not state.active_modes"]
     for argument in op.schema.inputs:
         if not argument.type.holds_tensors:

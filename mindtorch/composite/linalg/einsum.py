@@ -232,7 +232,7 @@ def multiply_and_sum(left: Tensor, right: Tensor, summed: Sequence[int]) -> Tens
     """The product of two tensors of one rank, summed over `summed` (which become size 1), as one batched product."""
     if not summed:
         return left * right
-    plan = _plan_of(left._mt_array.shape, right._mt_array.shape, tuple(summed))
+    plan = _plan_of(tuple(left._mt_array.shape), tuple(right._mt_array.shape), tuple(summed))  # samples' know levels
     if plan.is_swapped:
         left, right = right, left
     first = left.permute(plan.orders[0]).reshape(plan.shapes[0])

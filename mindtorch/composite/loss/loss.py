@@ -94,7 +94,7 @@ def _nll_loss_of_images(
 
 
 def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing):
-    if input._mt_array.shape == target._mt_array.shape:
+    if input.shape == target.shape:
         _check_probabilities(target, ignore_index)
         _check_smoothing(label_smoothing)
         return _against_probabilities(input, target, weight, reduction, label_smoothing)
