@@ -128,6 +128,8 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, singl
     if len(tests) > 1 and not any(argument.type.is_optional for argument in edges):
         some = f"not ({' is '.join(f'{argument.python_name}._mt_edge' for argument in edges)} is None)"
     parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
+    if op.kind == "inplace":  # a leaf that is written without grad mode is no leaf of a graph that a function still has
+        parts[:2] = parts[1::-1]
     if op.is_composite:
         tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)
         parts.append(f"not (state.active_modes and looks_inside({tensors}))")

@@ -112,7 +112,7 @@ def sigmoid_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SigmoidBackward0()
@@ -481,7 +481,7 @@ def relu_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ReluBackward0()
@@ -586,7 +586,7 @@ def threshold_(input, threshold, value):
             value = scalar_of(value, "threshold_", "value", 3)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ThresholdBackward1()
@@ -658,7 +658,7 @@ def hardtanh_(input, min_val=-1, max_val=1):
             max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.HardtanhBackward0()
@@ -917,7 +917,7 @@ def leaky_relu_(input, negative_slope=0.01):
             negative_slope = scalar_of(negative_slope, "leaky_relu_", "negative_slope", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.LeakyReluBackward1()
@@ -1049,7 +1049,7 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
             input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.EluBackward1()
@@ -1188,7 +1188,7 @@ def celu_(input, alpha=1.0):
             alpha = scalar_of(alpha, "celu_", "alpha", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.CeluBackward1()
@@ -1251,7 +1251,7 @@ def mish_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.MishBackward0()
@@ -1309,7 +1309,7 @@ def hardswish_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.HardswishBackward0()
@@ -1409,7 +1409,7 @@ def hardsigmoid_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.HardsigmoidBackward0()
@@ -1692,7 +1692,7 @@ def gelu_(input, *, approximate="none"):
             approximate = str_of(approximate, "gelu_", "approximate")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.GeluBackward0()
@@ -1807,7 +1807,7 @@ def silu_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SiluBackward0()

@@ -177,7 +177,7 @@ def add_(input, other, *more, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -207,7 +207,7 @@ def add__operator(input, other, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -276,7 +276,7 @@ def add__Scalar(input, other, alpha=1):
             alpha = scalar_of(alpha, "add_", "alpha", 3)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.AddBackward1()
@@ -399,7 +399,7 @@ def sub_(input, other, *more, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -429,7 +429,7 @@ def sub__operator(input, other, alpha=1):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -498,7 +498,7 @@ def sub__Scalar(input, other, alpha=1):
             alpha = scalar_of(alpha, "sub_", "alpha", 3)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SubBackward1()
@@ -669,7 +669,7 @@ def mul_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -733,7 +733,7 @@ def mul__Scalar(input, other):
             other = scalar_of(other, "mul_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.MulBackward1()
@@ -847,7 +847,7 @@ def div__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -933,7 +933,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1013,7 +1013,7 @@ def div__Scalar(input, other):
             other = scalar_of(other, "div_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.DivBackward1()
@@ -1159,7 +1159,7 @@ def floor_divide_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1273,7 +1273,7 @@ def remainder__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1336,7 +1336,7 @@ def remainder__Scalar(input, other):
             other = scalar_of(other, "remainder_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.RemainderBackward0()
@@ -1492,7 +1492,7 @@ def fmod__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1567,7 +1567,7 @@ def fmod__Scalar(input, other):
             other = scalar_of(other, "fmod_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.FmodBackward0()
@@ -1645,7 +1645,7 @@ def pow__Tensor(input, exponent):
         input_array = input._mt_array
         exponent_array = exponent._mt_array
         node = None
-        if not (input._mt_edge is exponent._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is exponent._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             exponent_edge = exponent._mt_edge or edge_of(exponent)
             if input_edge is not None or exponent_edge is not None:
@@ -1713,7 +1713,7 @@ def pow__Scalar(input, exponent):
             exponent = scalar_of(exponent, "pow_", "exponent", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.PowBackward0()
@@ -1857,7 +1857,7 @@ def neg_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.NegBackward0()
@@ -1913,7 +1913,7 @@ def abs_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.AbsBackward0()
@@ -1974,7 +1974,7 @@ def sgn_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SgnBackward0()
@@ -2032,7 +2032,7 @@ def sign_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SignBackward0()
@@ -2091,7 +2091,7 @@ def sqrt_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SqrtBackward0()
@@ -2151,7 +2151,7 @@ def rsqrt_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.RsqrtBackward0()
@@ -2211,7 +2211,7 @@ def reciprocal_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ReciprocalBackward0()
@@ -2437,7 +2437,7 @@ def lerp__Scalar(input, end, weight):
         input_array = input._mt_array
         end_array = end._mt_array
         node = None
-        if not (input._mt_edge is end._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is end._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             end_edge = end._mt_edge or edge_of(end)
             if input_edge is not None or end_edge is not None:
@@ -2524,8 +2524,8 @@ def lerp__Tensor(input, end, weight):
         end_array = end._mt_array
         weight_array = weight._mt_array
         node = None
-        if not (input._mt_edge is end._mt_edge is weight._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is end._mt_edge is weight._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             end_edge = end._mt_edge or edge_of(end)
@@ -2629,8 +2629,8 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         node = None
-        if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
@@ -2724,8 +2724,8 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         node = None
-        if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             tensor1_edge = tensor1._mt_edge or edge_of(tensor1)

@@ -103,7 +103,7 @@ def clamp__default(input, min=None, max=None):
             max = scalar_of(max, "clamp_", "max", 3)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ClampBackward1()
@@ -193,11 +193,11 @@ def clamp__Tensor(input, min=None, max=None):
         min_array = None if min is None else min._mt_array
         max_array = None if max is None else max._mt_array
         node = None
-        if (
+        if (state.grad_everywhere or thread.grad_enabled) and (
             input._mt_edge is not None
             or (min is not None and min._mt_edge is not None)
             or (max is not None and max._mt_edge is not None)
-        ) and (state.grad_everywhere or thread.grad_enabled):
+        ):
             input_edge = input._mt_edge or edge_of(input)
             min_edge = None if min is None else (min._mt_edge or edge_of(min))
             max_edge = None if max is None else (max._mt_edge or edge_of(max))
@@ -281,7 +281,7 @@ def clamp_min__default(input, min):
             min = scalar_of(min, "clamp_min_", "min", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ClampMinBackward0()
@@ -376,7 +376,7 @@ def clamp_min__Tensor(input, min):
         input_array = input._mt_array
         min_array = min._mt_array
         node = None
-        if not (input._mt_edge is min._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is min._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             min_edge = min._mt_edge or edge_of(min)
             if input_edge is not None or min_edge is not None:
@@ -453,7 +453,7 @@ def clamp_max__default(input, max):
             max = scalar_of(max, "clamp_max_", "max", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ClampMaxBackward0()
@@ -548,7 +548,7 @@ def clamp_max__Tensor(input, max):
         input_array = input._mt_array
         max_array = max._mt_array
         node = None
-        if not (input._mt_edge is max._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is max._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             max_edge = max._mt_edge or edge_of(max)
             if input_edge is not None or max_edge is not None:
@@ -843,7 +843,7 @@ def eq__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -922,7 +922,7 @@ def eq__Scalar(input, other):
             other = scalar_of(other, "eq_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.EqBackward0()
@@ -985,7 +985,7 @@ def ne__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1064,7 +1064,7 @@ def ne__Scalar(input, other):
             other = scalar_of(other, "ne_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.NeBackward0()
@@ -1127,7 +1127,7 @@ def lt__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1206,7 +1206,7 @@ def lt__Scalar(input, other):
             other = scalar_of(other, "lt_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.LtBackward0()
@@ -1269,7 +1269,7 @@ def le__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1348,7 +1348,7 @@ def le__Scalar(input, other):
             other = scalar_of(other, "le_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.LeBackward0()
@@ -1411,7 +1411,7 @@ def gt__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1490,7 +1490,7 @@ def gt__Scalar(input, other):
             other = scalar_of(other, "gt_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.GtBackward0()
@@ -1553,7 +1553,7 @@ def ge__Tensor(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
-        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
             if input_edge is not None or other_edge is not None:
@@ -1632,7 +1632,7 @@ def ge__Scalar(input, other):
             other = scalar_of(other, "ge_", "other", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.GeBackward0()
@@ -1933,7 +1933,7 @@ def masked_fill__Scalar(input, mask, value):
         input_array = input._mt_array
         mask_array = mask._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.MaskedFillBackward0()
@@ -1992,7 +1992,7 @@ def masked_fill__Tensor(input, mask, value):
         mask_array = mask._mt_array
         value_array = value._mt_array
         node = None
-        if not (input._mt_edge is value._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is value._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             value_edge = value._mt_edge or edge_of(value)
             if input_edge is not None or value_edge is not None:

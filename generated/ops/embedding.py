@@ -563,7 +563,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = RefusingNode()

@@ -2474,8 +2474,8 @@ def copy_(input, other, non_blocking=False):
         other_array = other._mt_array
         node = None
         if (
-            not (input._mt_edge is other._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
+            (state.grad_everywhere or thread.grad_enabled)
+            and not (input._mt_edge is other._mt_edge is None)
             and (input.is_floating_point() or input.is_complex())
         ):
             input_edge = input._mt_edge or edge_of(input)
@@ -2695,7 +2695,7 @@ def fill__Scalar(input, value):
             value = scalar_of(value, "fill_", "value", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.FillBackward2()
@@ -2750,7 +2750,7 @@ def fill__Tensor(input, value):
         input_array = input._mt_array
         value_array = value._mt_array
         node = None
-        if not (input._mt_edge is value._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is value._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             value_edge = value._mt_edge or edge_of(value)
             if input_edge is not None or value_edge is not None:
@@ -2786,7 +2786,7 @@ def zero_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ZeroBackward0()

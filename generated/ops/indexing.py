@@ -224,7 +224,7 @@ def index_put_(input, indices, values, accumulate=False):
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         values_array = values._mt_array
         node = None
-        if not (input._mt_edge is values._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is values._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             values_edge = values._mt_edge or edge_of(values)
             if input_edge is not None or values_edge is not None:
@@ -328,7 +328,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is source._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -456,7 +456,7 @@ def scatter__src(input, dim, index, src):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is src._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -533,7 +533,7 @@ def scatter__value(input, dim, index, value):
         input_array = input._mt_array
         index_array = index._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ScatterBackward1()
@@ -609,7 +609,7 @@ def scatter_add_(input, dim, index, src):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is src._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -691,7 +691,7 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is src._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -818,7 +818,7 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
         input_array = input._mt_array
         index_array = index._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = RefusingNode()
@@ -954,7 +954,7 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
         index_array = index._mt_array
         src_array = src._mt_array
         node = None
-        if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is src._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             src_edge = src._mt_edge or edge_of(src)
             if input_edge is not None or src_edge is not None:
@@ -1060,7 +1060,7 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is source._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1148,7 +1148,7 @@ def put_(input, index, source, accumulate=False):
         index_array = index._mt_array
         source_array = source._mt_array
         node = None
-        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is source._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1236,7 +1236,7 @@ def masked_scatter_(input, mask, source):
         mask_array = mask._mt_array
         source_array = source._mt_array
         node = None
-        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is source._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
             if input_edge is not None or source_edge is not None:
@@ -1577,7 +1577,7 @@ def tril_(input, diagonal=0):
             diagonal = index_of(diagonal, "tril_", "diagonal", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.TrilBackward0()
@@ -1640,7 +1640,7 @@ def triu_(input, diagonal=0):
             diagonal = index_of(diagonal, "triu_", "diagonal", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.TriuBackward0()

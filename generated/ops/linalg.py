@@ -335,8 +335,8 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         node = None
-        if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is mat1._mt_edge is mat2._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             mat1_edge = mat1._mt_edge or edge_of(mat1)
@@ -437,8 +437,8 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         node = None
-        if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is batch1._mt_edge is batch2._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             batch1_edge = batch1._mt_edge or edge_of(batch1)
@@ -538,8 +538,8 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         mat_array = mat._mt_array
         vec_array = vec._mt_array
         node = None
-        if not (input._mt_edge is mat._mt_edge is vec._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is mat._mt_edge is vec._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             mat_edge = mat._mt_edge or edge_of(mat)
@@ -638,8 +638,8 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         node = None
-        if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
-            state.grad_everywhere or thread.grad_enabled
+        if (state.grad_everywhere or thread.grad_enabled) and not (
+            input._mt_edge is batch1._mt_edge is batch2._mt_edge is None
         ):
             input_edge = input._mt_edge or edge_of(input)
             batch1_edge = batch1._mt_edge or edge_of(batch1)

@@ -73,7 +73,7 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
             generator = generator_of(generator, "uniform_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.UniformBackward0()
@@ -119,7 +119,7 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
             generator = generator_of(generator, "normal_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.NormalBackward0()
@@ -145,7 +145,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
             generator = generator_of(generator, "bernoulli_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.BernoulliBackward2()
@@ -170,7 +170,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
         input_array = input._mt_array
         p_array = p._mt_array
         node = None
-        if not (input._mt_edge is p._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is p._mt_edge is None):
             input_edge = input._mt_edge or edge_of(input)
             p_edge = p._mt_edge or edge_of(p)
             if input_edge is not None or p_edge is not None:
@@ -307,7 +307,7 @@ def random__default(input, *, generator=None):
             generator = generator_of(generator, "random_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.RandomBackward2()
@@ -347,7 +347,7 @@ def random__to(input, to, *, generator=None):
             generator = generator_of(generator, "random_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.RandomBackward1()
@@ -391,7 +391,7 @@ def random__from(input, from_, to, *, generator=None):
             generator = generator_of(generator, "random_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.RandomBackward0()
@@ -451,7 +451,7 @@ def exponential_(input, lambd=1.0, *, generator=None):
             generator = generator_of(generator, "exponential_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.ExponentialBackward0()
@@ -495,7 +495,7 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
             generator = generator_of(generator, "cauchy_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.CauchyBackward0()
@@ -541,7 +541,7 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
             generator = generator_of(generator, "log_normal_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.LogNormalBackward0()
@@ -585,7 +585,7 @@ def geometric_(input, p, *, generator=None):
             generator = generator_of(generator, "geometric_", "generator")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.GeometricBackward0()

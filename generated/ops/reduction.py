@@ -2510,7 +2510,7 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
             dtype = dtype_of(dtype, "cumsum_", "dtype")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.CumsumBackward0()
@@ -2591,7 +2591,7 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
             dtype = dtype_of(dtype, "cumprod_", "dtype")
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.CumprodBackward0()

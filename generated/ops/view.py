@@ -284,7 +284,7 @@ def transpose_(input, dim0, dim1):
             dim1 = int_of(dim1, "transpose_", "dim1", 3)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.TransposeBackward1()
@@ -325,7 +325,7 @@ def t_(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.TBackward1()
@@ -488,7 +488,7 @@ def squeeze__default(input):
     try:
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SqueezeBackward3()
@@ -534,7 +534,7 @@ def squeeze__dim(input, dim):
             dim = int_of(dim, "squeeze_", "dim", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SqueezeBackward4()
@@ -606,7 +606,7 @@ def squeeze__dims(input, dim, *more_dim):
             dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze_", "dim", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SqueezeBackward5()
@@ -681,7 +681,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
             dim = int_of(dim, "unsqueeze_", "dim", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.UnsqueezeBackward1()
@@ -1118,7 +1118,7 @@ def as_strided_(input, size, stride, storage_offset=None):
             storage_offset = index_of(storage_offset, "as_strided_", "storage_offset", 4)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.AsStridedBackward0()

@@ -59,7 +59,7 @@ def soft_threshold_(input, threshold):
             threshold = float_of(threshold, "soft_threshold_", "threshold", 2)
         input_array = input._mt_array
         node = None
-        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
             if (edge := edge or edge_of(input)) is not None:
                 check_inplace(input)
                 node = nodes.SoftThresholdBackward0()
