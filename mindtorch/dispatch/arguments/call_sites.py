@@ -77,12 +77,15 @@ class WrittenCall:
     first: Any = None
 
 
-def call_that_fails() -> tuple[WrittenCall | None, dict[str, Any]]:
-    """The form of the call that is being refused, and what the keyword-only parameters of its function stand for."""
+def call_that_fails() -> tuple[WrittenCall | None, dict[str, Any], frozenset[str]]:
+    """The form of the call that is being refused, what the keyword-only parameters of its function stand for, and which
+    of them stand for their defaults: a function that has chosen an overload may have others than the overload."""
     frame = _frame_of_call(sys._getframe())
     code, values = frame.f_code, frame.f_locals
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    return written_call(_calling_frame(frame)), {name: values[name] for name in names}
+    defaults = getattr(frame.f_globals.get(code.co_name), "__kwdefaults__", None) or {}
+    left_out = frozenset([name for name in names if name in defaults and values[name] is defaults[name]])
+    return written_call(_calling_frame(frame)), {name: values[name] for name in names}, left_out
 
 
 def written_call(frame: FrameType | None) -> WrittenCall | None:

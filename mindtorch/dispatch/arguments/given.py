@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch._core.tensor import WrappedNumber
-from mindtorch.dispatch.arguments.call_sites import call_that_fails
+from mindtorch.dispatch.arguments.call_sites import WrittenCall, call_that_fails
 from mindtorch.dispatch.arguments.errors import NUMPY_NAMES
 from mindtorch.dispatch.methods import is_method
 from mindtorch.dispatch.parameters import SPELLINGS, parameters_of
@@ -24,13 +24,13 @@ def as_given(function: Callable, args: tuple, kwargs: dict) -> Given:
     """
     names = parameters_of(function).names
     args = _as_numbers(_joined(args[: len(names)], args[len(names) :]) if names else args)
-    written, named = call_that_fails()
+    written, named, left_out = call_that_fails()
     if written is not None:
         named = {name: value for name, value in named.items() if name not in SPELLINGS}
         values = named | dict(zip(names, args)) | kwargs
         is_bound = is_method(function) and not (args and written.first is args[0])
         for count in (written.positional + 1, written.positional) if is_bound else (written.positional,):
-            given = _as_written(function, args, values, count, written.keywords)
+            given = _as_written(function, args, values, WrittenCall(count, written.keywords), left_out)
             if given is not None:
                 return given
     return without_defaults(function, args, kwargs)
@@ -44,10 +44,10 @@ def _joined(args: tuple, more: tuple) -> tuple:
 
 
 def _as_written(
-    function: Callable, args: tuple, values: dict[str, Any], count: int, keywords: tuple[str, ...]
+    function: Callable, args: tuple, values: dict[str, Any], call: WrittenCall, left_out: frozenset[str]
 ) -> Given | None:
-    """The call with `count` positional arguments and these keywords; None if the values are not such a call's."""
-    described = parameters_of(function)
+    """The arguments of a call of that form; None if the values are not such a call's. `left_out` may be."""
+    described, count, keywords = parameters_of(function), call.positional, call.keywords
     positional = _separate(_in_front(args, len(described.names)), count)
     parameters = [_parameter_of(keyword, values) for keyword in keywords]
     is_twice = not set(described.names[:count]).isdisjoint(keywords)
@@ -55,7 +55,9 @@ def _as_written(
         return None
     named = {keyword: values[parameter] for keyword, parameter in zip(keywords, parameters) if parameter is not None}
     given = {id(value) for value in (*args[:count], *positional, *named.values(), ...)}
-    others = (value for name, value in values.items() if not described.is_default(name, value))
+    others = (
+        value for name, value in values.items() if name not in left_out and not described.is_default(name, value)
+    )
     return (positional, named) if all(id(value) in given for value in others) else None
 
 
