@@ -259,6 +259,13 @@ def extend_tensor_later(module: str, names: Iterable[str]) -> None:
             setattr(Tensor, name, UnloadedMethod(module, name))
 
 
+def load_methods() -> None:
+    """Load all that `extend_tensor_later` has put off."""
+    for value in list(vars(Tensor).values()):
+        if type(value) is UnloadedMethod:
+            import_module(value.module)
+
+
 def _has_own(name: str) -> bool:
     """Whether a method is there, or is to come from a module that is written by hand."""
     if name not in vars(Tensor):

@@ -14,7 +14,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor, read_only
+from mindtorch._core.tensor import Tensor, load_methods, read_only
 from mindtorch.dispatch.families import load_families
 from mindtorch.dispatch.shown_signature import whole_signature
 from mindtorch.dispatch.torch_function import (
@@ -245,6 +245,7 @@ def public_functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
 def install() -> None:
     """Make everything public overridable."""
     load_families()
+    load_methods()
     for torch_name, module_name in MODULES.items():
         module = import_module(module_name)
         for name, value in public_functions(module):
