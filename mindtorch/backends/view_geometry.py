@@ -106,9 +106,14 @@ def permute(shape: Ints, strides: Ints, unit: int, dims: Ints) -> Geometry:
     return _permuted(shape, strides, permutation(tuple(dims), len(shape)))
 
 
-@lru_cache(maxsize=1024)
 def permutation(dims: tuple[int, ...], ndim: int) -> tuple[int, ...]:
     """`dims` as a checked permutation of `range(ndim)`."""
+    return _permutation(dims, ndim, tuple(map(type, dims)))
+
+
+@lru_cache(maxsize=1024)
+def _permutation(dims: tuple[int, ...], ndim: int, types: tuple[type, ...]) -> tuple[int, ...]:
+    """`types`: as what is remembered is found by equality, and True, which is refused later, equals 1."""
     if len(dims) != ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
