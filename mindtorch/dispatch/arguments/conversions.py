@@ -137,7 +137,7 @@ def separate_ints_of(
 
 def joined_ints(value: Any, more: tuple, is_taken: bool) -> tuple:
     """The arguments in the place of separate ints where these are taken: a tuple of them. Others stay as they are."""
-    return ((value, *more),) if is_taken and is_index(value) else (value, *more)
+    return ((index(value), *more),) if is_taken and is_index(value) else (value, *more)
 
 
 def checked_tensor(value: Any, function: str) -> Any:

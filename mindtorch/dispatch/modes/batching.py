@@ -16,6 +16,7 @@ from mindtorch._core.promotion import common_dtype
 from mindtorch._core.tensor import Tensor, in_place_of, wrap
 from mindtorch._support.op_names import qualified
 from mindtorch.dispatch.arguments.conversions import fits_by_position
+from mindtorch.dispatch.call_form import declaration_of
 from mindtorch.dispatch.modes.level_views import outside, samples_of, take_from_all
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry, kernel_table
@@ -49,7 +50,7 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
     if not (_thread.passes or _thread.below_autograd):  # what classes hold stays as it was when a level ends
         _check_inside((*args, *kwargs.values()))
     rule = _rules.get(entry.name)
-    if rule is not None:
+    if rule is not None and _has_its_tensors(entry.schema_text, args):  # else the op has its own error
         result = rule(function, args, kwargs)
         if result is not NotImplemented:
             return result
@@ -69,6 +70,17 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
     if entry.name in _BY_MEMORY:
         take_from_all(result, args[0])
     return result
+
+
+def _has_its_tensors(schema_text: str, args: tuple) -> bool:
+    """Whether there are tensors where the op takes nothing else."""
+    return all([isinstance(args[place], Tensor) for place in _places_of_tensors(schema_text) if place < len(args)])
+
+
+@cache
+def _places_of_tensors(schema_text: str) -> tuple[int, ...]:
+    arguments = enumerate(declaration_of(schema_text).arguments)
+    return tuple([place for place, each in arguments if str(each.type) == "Tensor" and not each.keyword_only])
 
 
 def _check_inside(values: Iterable[Any]) -> None:
