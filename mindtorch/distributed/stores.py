@@ -234,6 +234,7 @@ class FileStore(Store):
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()
         self.path = str(file_name)
+        self._is_stuck = False  # another process had the file when the time-out was over
 
     def _change(self, name: str, *arguments: Any) -> Any:
         with self._locked():
@@ -247,13 +248,17 @@ class FileStore(Store):
             return result
 
     def _locked(self) -> Any:
+        """The file of the lock. Once it has been waited for in vain, it has to be free at once: an error is not to be
+        followed by another time-out, for want of a file in which the others could be told of it."""
         lock = Path(f"{self.path}.lock").open("ab")  # noqa: SIM115 - the caller closes it
-        deadline = time.monotonic() + self.timeout.total_seconds()
+        deadline = time.monotonic() + (0.0 if self._is_stuck else self.timeout.total_seconds())
         while not _is_locked(lock):
             if time.monotonic() > deadline:
                 lock.close()
+                self._is_stuck = True
                 raise DistStoreError(f"Wait timeout: another process has stopped while it used {self.path}")
             time.sleep(_PAUSES[0])
+        self._is_stuck = False
         return lock
 
     def _timed_out(self, keys: Sequence[str], milliseconds: int) -> RuntimeError:

@@ -6,6 +6,7 @@ import sys
 import threading
 from datetime import timedelta
 from importlib.util import find_spec
+from time import monotonic
 
 import pytest
 
@@ -204,3 +205,32 @@ def test_a_client_that_has_stopped_delays_no_other():
         client = dist.TCPStore("localhost", server.port, wait_for_workers=False)
         client.set("b", "1")
         assert client.get("b") == b"1" and not server.check(["a"])
+
+
+def test_a_locked_file_is_waited_for_once(tmp_path):
+    """Another process stopped while it had the file: what follows takes no other time-out, until it goes on."""
+    store = dist.FileStore(str(tmp_path / "store"))
+    store.set_timeout(timedelta(seconds=0.2))
+    holder = subprocess.Popen(
+        [
+            *(sys.executable, "-c"),
+            "import fcntl, sys; lock = open(sys.argv[1], 'ab'); fcntl.flock(lock, fcntl.LOCK_EX); "
+            "print('has it', flush=True); sys.stdin.read()",
+            str(tmp_path / "store.lock"),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        holder.stdout.readline()
+        waits = []
+        for _ in range(2):
+            start = monotonic()
+            with pytest.raises(dist.DistStoreError, match="another process has stopped while it used"):
+                store.set("key", "value")
+            waits.append(monotonic() - start)
+        assert waits[0] >= 0.2 > waits[1]
+    finally:
+        holder.communicate()
+    store.set("key", "value")
+    assert store.get("key") == b"value"
