@@ -193,7 +193,7 @@ def test_in_place(tmp_path):
                 input_array = input._mt_array
                 other_array = other._mt_array
                 node = None
-                if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
+                if (state.grad_everywhere or thread.grad_enabled) and not (input._mt_edge is other._mt_edge is None):
                     input_edge = input._mt_edge or edge_of(input)
                     other_edge = other._mt_edge or edge_of(other)
                     if input_edge is not None or other_edge is not None:
@@ -234,7 +234,7 @@ def test_in_place_with_a_saved_result(tmp_path):
             try:
                 input_array = input._mt_array
                 node = None
-                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
                     if (edge := edge or edge_of(input)) is not None:
                         check_inplace(input)
                         node = nodes.ExpBackward0()

@@ -65,7 +65,7 @@ def test_in_place_view(tmp_path):
             try:
                 input_array = input._mt_array
                 node = None
-                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
                     if (edge := edge or edge_of(input)) is not None:
                         check_inplace(input)
                         node = nodes.TBackward0()
@@ -174,7 +174,7 @@ def test_op_that_only_writes(tmp_path):
                     generator = generator_of(generator, "uniform_", "generator")
                 input_array = input._mt_array
                 node = None
-                if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+                if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
                     if (edge := edge or edge_of(input)) is not None:
                         check_inplace(input)
                         node = RefusingNode()
