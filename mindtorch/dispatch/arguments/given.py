@@ -55,9 +55,7 @@ def _as_written(
         return None
     named = {keyword: values[parameter] for keyword, parameter in zip(keywords, parameters) if parameter is not None}
     given = {id(value) for value in (*args[:count], *positional, *named.values(), ...)}
-    others = (
-        value for name, value in values.items() if name not in left_out and not described.is_default(name, value)
-    )
+    others = (value for name, value in values.items() if name not in left_out and not described.is_default(name, value))
     return (positional, named) if all(id(value) in given for value in others) else None
 
 
