@@ -9,6 +9,7 @@ from mindtorch._core.batched_array import levels_of
 from mindtorch._core.dtype import from_numpy_dtype
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.modes.torch_dispatch import is_wanted
 from mindtorch.dispatch.registry import kernel_table
 
 _sum_kernels = kernel_table("sum.dim_IntList")
@@ -66,7 +67,11 @@ def _sum_to(grad: Any, shape: tuple) -> Tensor:
     if not repeated and type(grad._mt_array) is np.ndarray and not (state.recorded_passes or state.active_modes):
         return wrap(_sum_kernels[np.ndarray](grad._mt_array, leading, False, None))
     total = grad.sum((*leading, *repeated), keepdim=True)
-    return total.view(shape) if extra else total
+    if not extra:
+        return total
+    # Where nothing is recorded, a gradient is no view, which could not be written outside of the pass.
+    is_seen = state.thread.grad_enabled or is_wanted((total,))
+    return total.view(shape) if is_seen else ops._unsafe_view(total, shape)
 
 
 def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:

@@ -197,6 +197,20 @@ def test_assigning_a_gradient(value, error, text):
     assert x.grad is None
 
 
+@pytest.mark.parametrize("level", ["none alive", "one alive"])
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (1, 1), (1, 3), (2, 1)])
+def test_a_summed_gradient_is_no_view(shape, level):
+    """It may be written with grad mode on, whatever it was summed over, and whether or not a level of vmap is alive."""
+    samples = []
+    if level == "one alive":
+        torch.vmap(lambda sample: samples.append(sample) or sample)(torch.ones(2))
+    weight = torch.ones(shape, requires_grad=True)
+    (grad,) = torch.autograd.grad((torch.ones(4, 2, 3) * weight).sum(), weight)
+    assert not grad._is_view()
+    grad.add_(weight.sum())
+    assert grad.tolist() == torch.full(shape, 24.0 / weight.numel() + weight.numel()).tolist()
+
+
 class Sparse(torch.autograd.Function):
     """The identity, with a sparse gradient."""
 
