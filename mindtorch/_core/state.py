@@ -59,6 +59,7 @@ class ThreadState(threading.local):
     autocast: Any = None  # by device, the lower precision that calls are cast to; see mindtorch.dispatch.modes.autocast
     profiler: Any = None  # what takes the times of calls; see mindtorch.profiler
     skip_data = False  # whether files are written and read without the data of their storages
+    taking_views_again = False  # whether views are, perhaps with samples of levels that are over among their tensors
     recorder: Any = None  # what writes the calls down; see mindtorch.program
     let_through: Any = None  # the function whose next call the dispatcher makes itself
 

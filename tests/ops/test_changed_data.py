@@ -234,9 +234,8 @@ def are_close(own, other):
 
 
 def is_allowed(error):
-    """A write that is refused or noticed; one element of memory may stand for several. Where a result is a view of
-    complex samples of a level that is over, its history cannot be made anew."""
-    texts = (MODIFIED, "single memory location", "is a view", "read-only", "inplace", "in-place", "may have escaped")
+    """A write that is refused or noticed; one element of memory may stand for several."""
+    texts = (MODIFIED, "single memory location", "is a view", "read-only", "inplace", "in-place")
     return any(text in str(error) for text in texts)
 
 

@@ -47,7 +47,8 @@ def register_rule(ops: Iterable[str], rule: Rule) -> None:
 def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
     """Run an op while there are batched tensors, some of which may be among the arguments."""
     entry = function.op  # type: ignore[attr-defined]
-    if not (_thread.passes or _thread.below_autograd):  # what classes hold stays as it was when a level ends
+    # Passes and views that are taken again may have samples of levels that are over, as what classes hold may.
+    if not (_thread.passes or _thread.taking_views_again or _thread.below_autograd):
         _check_inside((*args, *kwargs.values()))
     rule = _rules.get(entry.name)
     if rule is not None and _has_its_tensors(entry.schema_text, args):  # else the op has its own error

@@ -11,6 +11,8 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.modes.level_views import CROSSINGS, Crossing
 from mindtorch.dispatch.namespace import ops
 
+_thread = state.thread
+
 
 class ViewRecipe:
     """Takes a view again, from a tensor that has the geometry of the view's base.
@@ -43,7 +45,11 @@ class ViewRecipe:
         if self.crossing is not None and not self.replays:
             return self.crossing.taken(tensor, self.shape, self.stride, self.offset)
         if self.replays:
-            return self._replayed(tensor)
+            before, _thread.taking_views_again = _thread.taking_views_again, True
+            try:
+                return self._replayed(tensor)
+            finally:
+                _thread.taking_views_again = before
         return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
 
     def _replayed(self, tensor: Tensor) -> Tensor:
