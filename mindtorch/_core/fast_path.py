@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core import state
 from mindtorch._core.promotion import DOUBLE, FLOAT
 from mindtorch._core.tensor import WrappedNumber
 
@@ -37,6 +38,11 @@ KINDS = (PLAIN_FLOAT, PLAIN_DOUBLE)
 FAST_PATH_FAILED = (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError)
 
 _KEEP_THE_DTYPE = frozenset((float, int, bool))  # the numbers that leave the dtype of a float array as it is
+
+
+def has_bare_array(tensor: Any) -> bool:
+    """Whether a composite may compute on the array of a tensor: it is NumPy's own, and no mode is active."""
+    return not state.active_modes and type(tensor._mt_array) is np.ndarray
 
 
 def kind_of(tensor: Any) -> Any:

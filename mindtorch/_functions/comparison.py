@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from mindtorch._core import state
+from mindtorch._core.fast_path import has_bare_array
 from mindtorch._core.tensor import Tensor, extend_tensor
 from mindtorch._support import errors
 from mindtorch._support.vmap_errors import no_fallback, unsupported
@@ -18,7 +17,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     checked_tensor(input, "equal")
     if not isinstance(other, Tensor):
         raise errors.argument_type("equal", "other", 2, "Tensor", other)
-    if not state.active_modes and type(input._mt_array) is type(other._mt_array) is np.ndarray:
+    if has_bare_array(input) and has_bare_array(other):
         if input._mt_array.dtype == other._mt_array.dtype:
             return input._mt_array.shape == other._mt_array.shape and bool((input._mt_array == other._mt_array).all())
     if is_batched(input) or is_batched(other):

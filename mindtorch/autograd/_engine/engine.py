@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import edge_left, takes_part
 from mindtorch._core.dtype import float32, float64, from_numpy_dtype
+from mindtorch._core.fast_path import has_bare_array
 from mindtorch._core.memory_format import preserve_format
 from mindtorch._core.size import size_of
 from mindtorch._core.tensor import Tensor, edge_to, wrap
@@ -282,7 +283,7 @@ def _implicit_gradient(output: Any) -> Tensor | None:
     if isinstance(output, Tensor) and is_left_to_a_function() and not requires_grad_outside(output):
         return None
     shape, dtype = _shape_and_dtype(output)
-    if not shape and dtype in _ONES and not state.active_modes and _is_dense(output):
+    if not shape and dtype in _ONES and type(output) is Tensor and has_bare_array(output):
         return wrap(_ONES[dtype].copy())
     if any(size != 1 for size in shape):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -293,10 +294,6 @@ def _implicit_gradient(output: Any) -> Tensor | None:
         if isinstance(output, Tensor)
         else ops.ones(shape, dtype=dtype)
     )
-
-
-def _is_dense(output: Any) -> bool:
-    return type(output) is Tensor and type(output._mt_array) is np.ndarray
 
 
 _ONES = {each: np.ones((), each.numpy) for each in (float32, float64)}  # what most passes start with

@@ -9,9 +9,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
-from mindtorch._core import state
+from mindtorch._core.fast_path import has_bare_array
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.dispatch import ops
@@ -281,7 +279,7 @@ def _unseen_product(equation: str, left: Tensor, right: Tensor) -> Tensor | None
     """The same for two arrays of the CPU of which nothing is recorded, so that no tensors are made of how they lie in
     the batched product. None if something is, or if they need more than a product."""
     arrays = left._mt_array, right._mt_array
-    if state.active_modes or type(arrays[0]) is not np.ndarray or type(arrays[1]) is not np.ndarray:
+    if not (has_bare_array(left) and has_bare_array(right)):
         return None
     if edge_of(left) is not None or edge_of(right) is not None:
         return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindtorch._core import state
 from mindtorch._core.dtype import float32, uint8
+from mindtorch._core.fast_path import has_bare_array
 from mindtorch._core.geometry import suggested_format
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.strided import laid_out
@@ -33,8 +34,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     if not input.numel():
         return _affine(input.clone(), weight, bias), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
-    is_plain = not state.active_modes and type(input._mt_array) is np.ndarray
-    normalize = _normalized_arrays if is_plain else _normalized_groups
+    normalize = _normalized_arrays if has_bare_array(input) else _normalized_groups
     result, mean, rstd = normalize(*wide, group, eps)
     return result.to(input.dtype), mean.to(input.dtype), rstd.to(input.dtype)
 
@@ -96,8 +96,7 @@ def _scaled_groups(
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
     """The gradients of the input, the weight and the bias, as far as they are wanted."""
-    is_plain = not state.active_modes and type(input._mt_array) is np.ndarray
-    if is_plain and not state.thread.grad_enabled and not _is_short(input) and input.numel():
+    if has_bare_array(input) and not state.thread.grad_enabled and not _is_short(input) and input.numel():
         return _array_gradients(grad_out, input, mean, rstd, weight, group, output_mask)
     wants_input, wants_weight, wants_bias = output_mask
     rows = input.reshape(N, group, C // group * HxW)
