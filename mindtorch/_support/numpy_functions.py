@@ -24,7 +24,7 @@ count_nonzero = getattr(np.count_nonzero, "_implementation", np.count_nonzero)
 
 WRITTEN_OVER = 1 << 8  # elements, up to which a choice is quicker as two copies
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
-_FEW = 1 << 12  # elements, of which the place of the largest is found before a reduction would have begun
+_FEW = 1 << 12  # elements, for which what a call of NumPy asks and prepares takes longer than its loop
 
 
 def is_any(mask: Array) -> bool:
@@ -78,6 +78,16 @@ def broadcast_to(array: Array, shape: tuple[int, ...]) -> Array:
     return result
 
 
+def copied_at_once(target: Array, source: Array) -> bool:
+    """Copy few elements into an array of the same class, dtype and shape; False, with nothing copied, for any other."""
+    if target.dtype is not source.dtype or target.shape != source.shape or target.size > _FEW:
+        return False
+    if type(target) is not type(source):
+        return False
+    copyto(target, source)
+    return True
+
+
 def where(condition: Array, a: Array, b: Array) -> Array:
     """The elements of `a` where the condition holds, else of `b`, two arrays of one dtype. Few are written over a copy,
     which takes a third of the time; it branches for each, so that it would take twice the time for many."""
@@ -107,14 +117,19 @@ def take_along_last(array: Array, places: Array) -> Array:
         return array.take(places)
     if not array.flags.c_contiguous:
         return np.take_along_axis(array, places, -1)
-    begins = (_few_begins if array.size <= _FEW else _begins)(array.shape)
-    return array.reshape(-1).take(places + begins)
+    *rows, length = array.shape
+    return array.reshape(-1).take(places + row_starts(prod(rows), length).reshape(*rows, 1))
 
 
-def _begins(shape: tuple[int, ...]) -> Array:
-    """The places of the first elements of all rows, one to a row."""
-    *rows, length = shape
-    return (np.arange(prod(rows)) * length).reshape(*rows, 1)
+def row_starts(rows: int, length: int) -> Array:
+    """The places of the first elements of rows of one length that lie one after the other; few are remembered."""
+    return (_few_row_starts if rows <= _FEW else _row_starts)(rows, length)
 
 
-_few_begins = lru_cache(maxsize=256)(_begins)
+def _row_starts(rows: int, length: int) -> Array:
+    starts = np.arange(rows) * length
+    starts.flags.writeable = False  # it may be handed out again
+    return starts
+
+
+_few_row_starts = lru_cache(maxsize=256)(_row_starts)

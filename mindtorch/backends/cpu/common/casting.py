@@ -7,7 +7,7 @@ import numpy as np
 from mindtorch._core.dtype import FROM_NUMPY, bfloat16
 from mindtorch._core.promotion import can_cast
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import copyto
+from mindtorch._support.numpy_functions import copied_at_once
 from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.halves import convert_into, converted
@@ -19,7 +19,6 @@ Array = np.ndarray
 _SINGLE = np.dtype(np.float32)
 _DOUBLE = np.dtype(np.float64)
 _BYTE = np.dtype(np.uint8)
-_FEW = 1 << 12  # elements, of which a copy is quick in any layout
 _NARROW_FLOATS = (np.dtype(np.float16), bfloat16.numpy)
 
 
@@ -67,8 +66,7 @@ def deliver(result: Array, out: Array | None) -> Array:
     NumPy makes scalars of arrays without dimensions; they become arrays again.
     """
     if out is not None:
-        if out.dtype is result.dtype and out.shape == result.shape and out.size <= _FEW and type(out) is type(result):
-            copyto(out, result)
+        if copied_at_once(out, result):
             return out
         if not needs_resize(out, result.shape):
             copy_into(out, result)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, can_convert, common_dtype
-from mindtorch._support.float_errors import quiet, run_quietly
+from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu.common import halves
 from mindtorch.backends.cpu.common.refusals import Refusal, no_loop
@@ -103,18 +103,12 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
     if (arrays := _direct_operands(op, operands)) is not None:
         loop = op.loops[arrays[0].dtype]
         if out is None:
-            try:
-                result = run_quietly(loop, *arrays, *params)
-            except RuntimeError:
-                result = quiet(loop, *arrays, *params)
+            result = quiet(loop, *arrays, *params)
             return result if type(result) is Array else np.asarray(result)
         if out is arrays[0] and op.result_dtype is None and is_apart(out, arrays[1:]):
             return quiet(loop, *arrays, *params, out=out)
         if (writer := _writer(op, loop, out, arrays[0].shape, arrays)) is not None:
-            try:
-                return run_quietly(writer, *arrays, *params, out=out)
-            except RuntimeError:
-                return quiet(writer, *arrays, *params, out=out)
+            return quiet(writer, *arrays, *params, out=out)
     if getattr(operands[0], "dtype", None) in _WIDE:
         loop = _loop_of_few_halves(op, operands, out)
         if loop is not None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from mindtorch._core.promotion import FLOAT
-from mindtorch._support.numpy_functions import copyto
+from mindtorch._support.numpy_functions import copied_at_once
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.halves import convert_into, converted
 from mindtorch.iterator import needs_resize
 
 Arrays = tuple[np.ndarray | None, ...]
-
-_FEW = 1 << 12  # elements, of which a copy is quick in any layout
 
 
 def widen(array: np.ndarray | None) -> np.ndarray | None:
@@ -41,8 +39,7 @@ def deliver_cast(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = N
     if out is None:
         is_ready = type(array) is np.ndarray and array.dtype == like.dtype
         return array if is_ready else _as_dtype(array, like.dtype)
-    if out.dtype is array.dtype and out.shape == array.shape and out.size <= _FEW and type(out) is type(array):
-        copyto(out, array)
+    if copied_at_once(out, array):
         return out
     if needs_resize(out, array.shape):
         return _as_dtype(array, out.dtype)

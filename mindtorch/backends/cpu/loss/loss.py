@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -11,7 +10,7 @@ from mindtorch._core import aligned
 from mindtorch._core.promotion import INT64, UINT8, common_dtype
 from mindtorch._core.strided import empty_like
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import is_within, largest, smallest
+from mindtorch._support.numpy_functions import is_within, largest, row_starts, smallest
 from mindtorch.backends.cpu.common import checks
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.halves import converted
@@ -90,16 +89,7 @@ def _plain_nll(input: np.ndarray, target: np.ndarray, reduction: int) -> tuple[n
 
 def _chosen_places(target: np.ndarray, classes: int) -> np.ndarray:
     """Where in the elements of a matrix, row by row, the class of each row is."""
-    rows = target.size
-    return target + (_few_starts if rows <= _FEW else _starts)(rows, classes)
-
-
-def _starts(rows: int, classes: int) -> np.ndarray:
-    return np.arange(0, rows * classes, classes)
-
-
-_FEW = 1 << 10
-_few_starts = lru_cache(maxsize=256)(_starts)
+    return target + row_starts(target.size, classes)
 
 
 def _plain_nll_gradient(
