@@ -119,17 +119,19 @@ def _edges_of_list(argument: Argument, alone: bool) -> str:
 
 
 def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, single: bool) -> str:
-    """A test on attributes only; a list of tensors is looked at later.
+    """A test on attributes only, as it stands in front of every call; the tensors of a list are looked at later.
 
-    Some who watch calls have to see what a composite op is made of, and so does the graph then.
+    A composite op whose parts a mode or transform needs is recorded as these parts.
     """
     tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument, single) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
     if len(tests) > 1 and not any(argument.type.is_optional for argument in edges):
         some = f"not ({' is '.join(f'{argument.python_name}._mt_edge' for argument in edges)} is None)"
-    parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
-    if op.kind == "inplace":  # a leaf that is written without grad mode is no leaf of a graph that a function still has
-        parts[:2] = parts[1::-1]
+    grad_mode = "(state.grad_everywhere or thread.grad_enabled)"
+    # Without grad mode the local variable `edge` must not hold the edge of a leaf that is written: `set_array` counts the
+    # owners of the edge to decide whether a graph still refers to the leaf's node.
+    parts = [grad_mode, some] if op.kind == "inplace" else [some, grad_mode]
+    parts.append(f"({in_python_names(when)})" if when else "")
     if op.is_composite:
         tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)
         parts.append(f"not (state.active_modes and looks_inside({tensors}))")
@@ -137,7 +139,7 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, singl
 
 
 def _has_edge(argument: Argument, named: bool = False) -> str:
-    """``named``: what the test has looked up is `edge` from then on."""
+    """Whether an argument has an edge; with ``named`` the test also assigns it to the local variable `edge`."""
     name = argument.python_name
     test = f"(edge := {name}._mt_edge) is not None" if named else f"{name}._mt_edge is not None"
     return f"({name} is not None and {test})" if argument.type.is_optional else test
