@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,9 @@ from .yaml_source import read_text
 _NAMESPACE = "ops"
 # The functions that take the full name of an op, ``run("sum.dim_IntList", x)``, each from a module of the library.
 _BY_NAME = ("run", "kernel_table")
-_CANDIDATE = re.compile(rf"\b{_NAMESPACE}\.\w|\b(?:{'|'.join(_BY_NAME)})\(\s*\"")
+_CANDIDATE = re.compile(rf"\b(?:{_NAMESPACE}\.\w|(?:{'|'.join(_BY_NAME)})\(\s*\")")
+_IMPORT = re.compile(r"\nfrom mindtorch[\w.]* import (?:\([^)]*\)|.*)")
+_IMPORTED = re.compile(rf"\b(?:{'|'.join((_NAMESPACE, *_BY_NAME))})\b")
 _REMEDY = "follow the change of {0}, or keep the old form there: under 'deprecated'"
 
 
@@ -68,18 +71,45 @@ def _form(model: Model, op: Op) -> CallForm:
 
 def _check_file(path: Path, file: str, known: _Known, problems: Problems) -> None:
     text = read_text(path, file, problems)
-    if text is None or not _CANDIDATE.search(text):
+    if text is None or not any(_IMPORTED.search(statement) for statement in _IMPORT.findall(f"\n{text}")):
+        return
+    lines = _candidate_lines(text)
+    if not lines:
         return
     try:
         tree = parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # whoever imports it is told
     imported = set(_imported(tree))
-    for node in ast.walk(tree):
+    for node in _nodes_at(tree, lines):
         if isinstance(node, ast.Attribute) and _is_ops(node.value) and _NAMESPACE in imported:
             _check_name(node, file, known, problems)
         elif isinstance(node, ast.Call):
             _check_call(node, file, imported, known, problems)
+
+
+def _candidate_lines(text: str) -> list[int]:
+    """The lines, counted from 1, in which something may be called, in order."""
+    lines, line, end = [], 1, 0
+    for found in _CANDIDATE.finditer(text):
+        line += text.count("\n", end, found.start())
+        end = found.start()
+        lines.append(line)
+    return lines
+
+
+def _nodes_at(tree: ast.AST, lines: list[int]) -> Iterator[ast.AST]:
+    """The nodes below ``tree``, without those of statements that reach over none of the lines."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.stmt) or _reaches(node, lines):
+            yield node
+            yield from _nodes_at(node, lines)
+
+
+def _reaches(statement: ast.stmt, lines: list[int]) -> bool:
+    """Whether a statement, with its decorators, reaches over one of the lines."""
+    first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
+    return bisect_left(lines, first) < bisect_right(lines, statement.end_lineno or first)
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -29,6 +28,14 @@ _MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY310
 _BEFORE_DEFINITION = re.compile(r"\n{3,}(?=@|def |class )")
 _WORTH_PROCESSES = 100_000  # characters
 _MOST_REMEMBERED = 3_000_000  # characters of one file
+# Strings and comments, whose words are no names, and words: ``.name`` is an attribute, ``name=`` a keyword argument.
+_TOKEN = re.compile(
+    r"""
+    \"{3}[\s\S]*?\"{3} | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | \#[^\n]*
+    | \.?[^\W\d]\w*(?:=(?!=))?
+    """,
+    re.VERBOSE,
+)
 _BLANK_LINES_INSIDE = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]+\S)")
 
 
@@ -92,10 +99,13 @@ def python_module(
     return f'{header(project, emitter, sources)}"""{purpose}"""\n\n{needed}\n\n{body}'
 
 
-def used_names(body: str | ast.AST) -> set[str]:
-    """The names that a module or a part of one reads."""
-    tree = ast.parse(body) if isinstance(body, str) else body
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+def used_names(source: str) -> set[str]:
+    """The names in generated Python source, without those of attributes and keyword arguments.
+
+    A regular expression takes a tenth of the time of a parser. It sees no names in f-strings, which formulas may not
+    have.
+    """
+    return set(_TOKEN.findall(source))
 
 
 def import_lines(names: Iterable[str], imports: Mapping[str, str], packages: Iterable[str] = (LIBRARY,)) -> str:

@@ -78,7 +78,7 @@ def _jvp(model: Model, derivative: Derivative) -> Jvp:
     missing = _missing(derivative, used)
     only = _tangent(missing[0]) if len(used) == len(missing) == 1 else ""
     zeros = () if only else tuple((_tangent(argument), _zero(derivative, argument)) for argument in missing)
-    words = used_names(", ".join(part for part in (value, grad, *(zero for _, zero in zeros)) if part) or "()")
+    words = used_names(", ".join(part for part in (value, grad, *(zero for _, zero in zeros)) if part))
     return Jvp(
         name=function_name(model, derivative.op),
         schema=str(derivative.op.schema),
@@ -126,11 +126,15 @@ def _is_operand(tangent: str, formula: Formula) -> bool:
     tree = ast.parse(formula.source, mode="eval")
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     places = [node for node in parents if isinstance(node, ast.Name) and node.id == tangent]
-    calls = [node for node in parents if isinstance(node, ast.Call) and tangent in used_names(node)]
+    calls = [node for node in parents if isinstance(node, ast.Call) and tangent in _names_in(node)]
     everything = {f"{name}_t" for name in formula.tangents}
     return all(isinstance(parents[place], (ast.BinOp, ast.UnaryOp, ast.Expression)) for place in places) and all(
-        everything <= used_names(call) for call in calls
+        everything <= _names_in(call) for call in calls
     )
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _value(model: Model, derivative: Derivative, output: str) -> str:
