@@ -1,5 +1,7 @@
 """Black formats what is new, piece by piece, with the result that it would give for the whole file."""
 
+import ast
+
 import pytest
 
 from codegen import render
@@ -49,3 +51,29 @@ def test_a_memory_that_cannot_be_replaced_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(OSError):
         render._remember("a.py", {"key": "text"}, ["key"])
     assert [path.name for path in memory.parent.iterdir()] == ["a.py.json"]
+
+
+@pytest.mark.parametrize(
+    "source, names",
+    [
+        ("a.b(c, d=e, *f)", "acef"),
+        ('a["b"] = \'c\' # d', "a"),
+        ('def _(x):\n    """a: b\n    c"""\n    return d', "d"),
+        ('a("b\\"c", d)', "ad"),
+        ("a = b == c", "abc"),
+        ("a if b=='c' else d", "abd"),
+    ],
+)
+def test_names_are_no_words_of_strings_attributes_and_keywords(source, names):
+    words = {word for word in render.used_names(source) if word.isidentifier() and len(word) == 1}
+    assert words - {"_", "x"} == set(names)
+
+
+def test_names_are_those_that_a_parser_finds(tmp_path):
+    """But for a name in an f-string, which is not imported."""
+    files = emit_all(load_project(tmp_path, OPS, DERIVATIVES))
+    modules = [text for path, text in files.items() if path.endswith((".py", ".pyi"))]
+    for text in modules:
+        names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+        assert names - {"__name__"} <= render.used_names(text)
+    assert len(modules) > 10
