@@ -17,6 +17,7 @@ from mindtorch.distributed.backends import is_xccl_available as is_xccl_availabl
 from mindtorch.distributed.coalescing import _coalescing_manager as _coalescing_manager
 from mindtorch.distributed.collectives import _reduce_oop as _reduce_oop
 from mindtorch.distributed.collectives import all_gather as all_gather
+from mindtorch.distributed.collectives import all_gather_coalesced as all_gather_coalesced
 from mindtorch.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
 from mindtorch.distributed.collectives import all_gather_single as all_gather_single
 from mindtorch.distributed.collectives import all_reduce as all_reduce

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
-from mindtorch.distributed.checks import check_same_dtype, memory_of
+from mindtorch.distributed.checks import check_same_dtype, check_tensor_list, memory_of
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import default_group, get_group_rank
+
+_thread = state.thread
 
 
 def named_rank(group: ProcessGroup, global_rank: int | None, group_rank: int | None) -> int:
@@ -43,6 +47,53 @@ def check_list(tensors: list[Tensor], tensor: Tensor, group: ProcessGroup) -> No
             f"{len(tensors)})"
         )
     check_sizes(tensors, tensor, group, "allgather")
+
+
+def check_coalesced_lists(lists: Any, tensors: list[Tensor], group: ProcessGroup) -> None:
+    """Refuse lists, one for each rank, into which several tensors of all processes can't be gathered."""
+    if not isinstance(lists, list):
+        raise TypeError("Invalid function argument: output_tensor_lists should be a list")
+    for each in lists:
+        check_tensor_list(each, "output_tensor_lists")
+        check_same_dtype(*each)
+    name = f"{group.title}::allgather_coalesced"
+    if len(lists) != group.size():
+        raise RuntimeError(f"{name}: output lists should be equal to world size")
+    for each in lists:
+        if len(each) != len(tensors):
+            raise RuntimeError(f"{name}: invalid output size: (expected length {len(tensors)}, got {len(each)})")
+        for place, (output, tensor) in enumerate(zip(each, tensors, strict=True)):
+            memory_of(output)
+            _check_alike(name, place, output, tensor)
+
+
+def _check_alike(name: str, place: int, output: Tensor, tensor: Tensor) -> None:
+    if output.shape != tensor.shape:
+        raise RuntimeError(
+            f"{name}: invalid size of output tensor at index {place} (expected length ({sizes(tensor)}), got "
+            f"({sizes(output)}))"
+        )
+    if output.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"{name}: invalid tensor type at index {place} (expected {tensor.type()}, got {output.type()})"
+        )
+
+
+def check_has_tensors(tensors: list[Tensor], schema: str) -> None:
+    """Refuse an empty list, which names neither a dtype nor a device."""
+    if not tensors:
+        raise NotImplementedError(
+            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
+            f"fallback function is registered for schema c10d::{schema}."
+        )
+
+
+def record_copies(outputs: Iterable[Tensor]) -> None:
+    """Record that tensors which require grad are about to be overwritten by what is not differentiated: a leaf is
+    refused, and the history of what another was computed from ends here."""
+    for each in outputs:
+        if _thread.grad_enabled and each.requires_grad:
+            each.copy_(each.detach())
 
 
 def check_root_list(tensors: list[Tensor], tensor: Tensor, group: ProcessGroup, name: str, role: str) -> None:

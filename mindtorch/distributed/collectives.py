@@ -9,13 +9,17 @@ from typing import Any
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.history import check_recorded_write
 from mindtorch.distributed.arguments import (
+    check_coalesced_lists,
+    check_has_tensors,
     check_list,
     check_list_at_root,
     check_parts,
     check_root_list,
     checked_root,
     named_rank,
+    record_copies,
     sizes,
 )
 from mindtorch.distributed.checks import check_same_dtype, check_tensor, check_tensor_list, memory_of, number_of
@@ -74,21 +78,32 @@ def _scaled_all_reduce(memory: Memory, kind: RedOpType, op: Any) -> Callable[[Co
     return body
 
 
-def all_reduce_coalesced(tensors: Any, op: Any = _SUM, group: Any = None, async_op: bool = False) -> Work | None:
-    """Reduce several tensors as one collective."""
-    warn(
-        "`torch.distributed.all_reduce_coalesced` will be deprecated. If you must use it, please revisit our "
-        "documentation later at https://pytorch.org/docs/main/distributed.html#collective-functions",
-        FutureWarning,
-    )
+def all_reduce_coalesced(tensors: Any, op: Any = _SUM, group: Any = None, async_op: bool = False) -> Any:
+    """Reduce several tensors as one collective. Returns a future with `async_op=True`."""
+    _going_to_be_deprecated("all_reduce_coalesced")
     tensors = [tensors] if isinstance(tensors, Tensor) else tensors
     check_tensor_list(tensors, "tensor")
+    check_has_tensors(tensors, "allreduce_coalesced_")
     check_same_dtype(*tensors)
     chosen = group_for(group, "all_reduce_coalesced")
     if chosen is None:
         return None
+    for each in tensors:
+        check_recorded_write(each)
     calls = [_all_reduce_call(each, checked_op(op, each, "all_reduce"), op) for each in tensors]
-    return chosen.coalesced_collectives(calls, async_op)
+    return _future(chosen.coalesced_collectives(calls, async_op), tensors)
+
+
+def _future(work: Work | None, outputs: list) -> Any:
+    """What gives the outputs, nested as they were handed in, when a collective has ended."""
+    if work is None:
+        return None
+
+    def nested(done: Any) -> list:
+        done.value()  # raises the error of a collective that failed
+        return outputs
+
+    return work.get_future().then(nested)
 
 
 def reduce(
@@ -169,16 +184,44 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bo
     if chosen is None:
         return None
     check_list(tensor_list, tensor, chosen)
+    record_copies(tensor_list)
+    return chosen.collective(_all_gather_call(OpType.ALLGATHER, tensor_list, tensor), async_op)
+
+
+def _all_gather_call(kind: OpType, outputs: Sequence[Tensor], tensor: Tensor) -> Call:
     source = _in_rows(tensor)
-    arrays = _arrays(tensor_list)
+    arrays = _arrays(outputs)
 
     def body(communicator: Communicator) -> None:
         places = places_for(arrays, [source])
         communicator.all_gather_parts(places, source)
         deliver_all(arrays, places)
 
-    words = _words(OpType.ALLGATHER, tensor, source, 0)
-    return chosen.collective(Call(OpType.ALLGATHER, (tensor,), tuple(tensor_list), source, words, body), async_op)
+    return Call(kind, (tensor,), tuple(outputs), source, _words(kind, tensor, source, 0), body)
+
+
+def all_gather_coalesced(
+    output_tensor_lists: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
+) -> Any:
+    """Copy several tensors of each process to all, as one collective, into a list of as many tensors for each rank.
+
+    Returns a future with `async_op=True`.
+    """
+    _going_to_be_deprecated("all_gather_coalesced")
+    chosen = group_for(group, "all_gather_coalesced")
+    if chosen is None:
+        return None
+    check_tensor_list(input_tensor_list, "input_tensor_list")
+    check_has_tensors(input_tensor_list, "allgather_coalesced_")
+    check_same_dtype(*input_tensor_list)
+    check_coalesced_lists(output_tensor_lists, input_tensor_list, chosen)
+    for each in output_tensor_lists:
+        record_copies(each)
+    calls = [
+        _all_gather_call(OpType.ALLGATHER_COALESCED, [each[place] for each in output_tensor_lists], tensor)
+        for place, tensor in enumerate(input_tensor_list)
+    ]
+    return _future(chosen.coalesced_collectives(calls, async_op), output_tensor_lists)
 
 
 def all_gather_single(
@@ -191,6 +234,7 @@ def all_gather_single(
     if chosen is None:
         return None
     check_parts(output_tensor, input_tensor, chosen.size())
+    record_copies([output_tensor])
     source, arrays = _in_rows(input_tensor), _checked_arrays(output_tensor)
 
     def body(communicator: Communicator) -> None:
@@ -232,6 +276,7 @@ def gather(
     check_list_at_root(gather_list, is_root, "gather_list", "destination")
     if checked_root(root, chosen, "gather") == chosen.rank():
         check_root_list(gather_list, tensor, chosen, "gather", "output")
+        record_copies(gather_list)
     source = _in_rows(tensor)
     arrays = _arrays(gather_list) if is_root else []
 
@@ -296,6 +341,7 @@ def reduce_scatter(
                 f"invalid tensor size at index {place} (expected ({sizes(output)}), got ({sizes(each)}))"
             )
     kind = checked_op(op, output, "reduce_scatter")
+    record_copies([output])
     sources = [_in_rows(each) for each in input_list]
     arrays = _checked_arrays(output)
 
@@ -323,6 +369,7 @@ def reduce_scatter_single(
     if output.numel() * chosen.size() != input.numel():
         raise ValueError("input tensor must be the same size as output size times world size")
     kind = checked_op(op, output, "reduce_scatter")
+    record_copies([output])
     source, arrays = _in_rows(input), _checked_arrays(output)
 
     def body(communicator: Communicator) -> None:
@@ -361,6 +408,7 @@ def all_to_all(
             )
     for each in output_tensor_list:
         memory_of(each)
+    record_copies(output_tensor_list)
     parts = [_in_rows(each) for each in input_tensor_list]
     arrays = _arrays(output_tensor_list)
     counts = [each.numel() for each in input_tensor_list]
@@ -510,6 +558,14 @@ def _summed(kind: RedOpType) -> RedOpType:
 def _after(memory: Memory, kind: RedOpType, size: int) -> None:
     if kind is RedOpType.AVG:
         divide(memory, size)
+
+
+def _going_to_be_deprecated(name: str) -> None:
+    warn(
+        f"`torch.distributed.{name}` will be deprecated. If you must use it, please revisit our documentation later at "
+        "https://pytorch.org/docs/main/distributed.html#collective-functions",
+        FutureWarning,
+    )
 
 
 def _deprecated(name: str, better: str) -> None:

@@ -30,6 +30,7 @@ KNOWN = {
     r"\w+ in a list": "what is no group is a ValueError everywhere",
     r"new_group of .*": "other warnings, and one kind of error for an unknown backend",
     r"about the world": "no tensors on CUDA devices",
+    r"(reduce_scatter|reduce_scatter_single|all_to_all) into a product": "PyTorch warns of its own operators",
     r"ReduceOp": "a reduction equals itself, as an object as well",
 }
 

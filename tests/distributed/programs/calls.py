@@ -202,6 +202,8 @@ def bad_sizes():
     }
     for name, call in tries.items():
         add(name, call)
+    for name, call in bad_coalesced_lists().items():
+        add(f"all_gather_coalesced {name}", call)
     add("gather into three", lambda: dist.gather(tensor, three, RANK))
     add("gather into a short one", lambda: dist.gather(tensor, short, RANK))
     add("gather into other dtypes", lambda: dist.gather(tensor, longs, RANK))
@@ -217,6 +219,52 @@ def bad_sizes():
     add("gather_object with a list elsewhere", lambda: dist.gather_object(1, [1, 2], 1 - RANK))
     add("scatter_object_list into nothing", lambda: dist.scatter_object_list([], [1, 2], RANK))
     add("scatter_object_list into a tuple", lambda: dist.scatter_object_list((1,), [1, 2], RANK))
+
+
+def bad_coalesced_lists():
+    one, two = [own()], [own(), own()]
+    doubles = [own(dtype="float64")]
+    return {
+        "of a tensor": lambda: dist.all_gather_coalesced([one, one], own()),
+        "of a tuple": lambda: dist.all_gather_coalesced([one, one], (own(),)),
+        "of numbers": lambda: dist.all_gather_coalesced([one, one], [1]),
+        "of two dtypes": lambda: dist.all_gather_coalesced([two, two], one + doubles),
+        "into a tuple": lambda: dist.all_gather_coalesced((one, one), one),
+        "into tensors": lambda: dist.all_gather_coalesced(two, one),
+        "into tuples": lambda: dist.all_gather_coalesced([(own(),), (own(),)], one),
+        "into numbers": lambda: dist.all_gather_coalesced([[1], [2]], one),
+        "into two dtypes": lambda: dist.all_gather_coalesced([one + doubles, two], two),
+        "into one": lambda: dist.all_gather_coalesced([one], one),
+        "into none": lambda: dist.all_gather_coalesced([], one),
+        "into short ones": lambda: dist.all_gather_coalesced([one, one], two),
+        "into another size": lambda: dist.all_gather_coalesced([[own(3)], [own(3)]], one),
+        "into another dtype": lambda: dist.all_gather_coalesced([doubles, doubles], one),
+        "outside of the group": lambda: dist.all_gather_coalesced([], 3, group=dist.GroupMember.NON_GROUP_MEMBER),
+    }
+
+
+def written_with_history():
+    """What collectives copy into is as after `copy_`: a leaf is refused, and another tensor loses its history."""
+    calls = {
+        "all_reduce_coalesced": lambda into: dist.all_reduce_coalesced([into]),
+        "all_gather": lambda into: dist.all_gather([own(), into], own()),
+        "all_gather_coalesced": lambda into: dist.all_gather_coalesced([[own()], [into]], [own()]),
+        "gather": lambda into: dist.gather(own(), [own(), into] if RANK == 0 else None, 0),
+        "reduce_scatter": lambda into: dist.reduce_scatter(into, [own(), own()]),
+        "reduce_scatter_single": lambda into: dist.reduce_scatter_single(into, own(8)),
+        "all_to_all": lambda into: dist.all_to_all([own(), into], [own(), own()]),
+    }
+    for name, call in calls.items():
+        add(f"{name} into a product", lambda call=call: _gradient_after(call, own().requires_grad_()))
+        if name != "gather":  # one process would be refused, and the other one wait
+            add(f"{name} into a leaf", lambda call=call: call(own().requires_grad_()))
+
+
+def _gradient_after(call, leaf):
+    product = leaf * 2
+    call(product)
+    (product.sum() + leaf.sum()).backward()
+    return product.detach(), leaf.grad
 
 
 def bad_ranks():
@@ -348,6 +396,9 @@ def good_calls():
     add("barrier with a device", lambda: dist.barrier(device_ids=0))
     add("monitored_barrier", lambda: dist.monitored_barrier())
     add("all_reduce_coalesced", coalesced)
+    add("all_reduce_coalesced as a future", lambda: dist.all_reduce_coalesced([own(2), own(3)], async_op=True).wait())
+    add("all_gather_coalesced", gathered)
+    add("all_gather_coalesced as a future", lambda: dist.all_gather_coalesced(*gathering(), async_op=True).wait())
     add("group of both, turned", lambda: in_group(dist.new_group([1, 0])))
     add("group of one", lambda: in_group([dist.new_group([0]), dist.new_group([1])][RANK]))
     add("subgroups of one", lambda: in_group(dist.new_subgroups(1)[0]))
@@ -434,6 +485,16 @@ def coalesced():
     tensors = [own(2), own(3)]
     dist.all_reduce_coalesced(tensors)
     return tensors
+
+
+def gathering():
+    return [[torch.zeros(2), torch.zeros(3, 1)] for _ in range(SIZE)], [own(2), own(3).reshape(3, 1)]
+
+
+def gathered():
+    into, given = gathering()
+    dist.all_gather_coalesced(into, given)
+    return into
 
 
 def in_group(group):
@@ -523,7 +584,7 @@ def main():
     results = {f"{name}, no group yet": each for name, each in before_and_after().items()}
     dist.init_process_group("gloo", timeout=timedelta(seconds=20))
     RANK, SIZE = dist.get_rank(), dist.get_world_size()
-    for fill in (values, bad_types, bad_sizes, bad_ranks, bad_tensors, bad_groups, good_calls):
+    for fill in (values, bad_types, bad_sizes, bad_ranks, bad_tensors, bad_groups, written_with_history, good_calls):
         fill()
     file = Path(sys.argv[2], f"{sys.argv[1]}{RANK}.json")
     for name, call in CASES.items():
