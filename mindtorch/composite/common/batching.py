@@ -13,6 +13,7 @@ from mindtorch._core import geometry, state
 from mindtorch._core.autograd_meta import takes_part
 from mindtorch._core.batched_array import Level
 from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor
 from mindtorch._support import vmap_errors as errors
 from mindtorch.autograd._engine.history import check_inplace
@@ -182,6 +183,13 @@ def _where_the_samples_are(function: Callable, args: tuple, kwargs: dict) -> Any
     return samples_of(function(outside(tensor, place, level), *options, **kwargs), place, level)
 
 
+def _copied_by_memory(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Strides may reach what belongs to other samples, to which the gradient goes then: the view knows of them all."""
+    if kwargs["out"] is not None or not _any_batched(args[:1]):
+        return NotImplemented
+    return ops.as_strided(*args).clone(memory_format=contiguous_format)
+
+
 def _conjugate(function: Callable, args: tuple, kwargs: dict) -> Any:
     """PyTorch's `conj()` is a view, and so lies in memory as the samples do."""
     is_meant = isinstance(args[0], Tensor) and args[0].is_complex()
@@ -274,6 +282,7 @@ register_rule(STACKED, _looked_at)
 register_rule(STACKED_OUTSIDE, _taken_apart_when_recorded)
 register_rule(("conj_physical",), _conjugate)
 register_rule(("mvlgamma",), _where_the_samples_are)
+register_rule(("as_strided_copy",), _copied_by_memory)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("repeat_interleave.self_Tensor",), _second_one_by_one)
 register_rule(("fill_.Tensor",), _fill_by_sample)

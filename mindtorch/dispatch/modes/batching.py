@@ -69,7 +69,8 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         args = _with_lifted_first(entry, args, kwargs)
     result = run(function, args, kwargs)
     if entry.name in _BY_MEMORY:
-        take_from_all(result, args[0])
+        own = _thread.own_tensors and _thread.own_tensors.owner_of(args[0])
+        take_from_all(result, args[0], own.depth if own else 0)
     return result
 
 

@@ -124,13 +124,18 @@ class OwnTensors:
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self.made or tensor in self.given
 
+    def owner_of(self, tensor: Tensor) -> "OwnTensors | None":
+        """Those of this transform, or of the innermost one around it, that a tensor is one of."""
+        own: OwnTensors | None = self
+        while own is not None and tensor not in own:
+            own = own.outer
+        return own
+
 
 def owner_of(tensor: Tensor) -> OwnTensors | None:
     """The tensors of the innermost transform for whose function a tensor was made."""
     own = _thread.own_tensors
-    while own is not None and tensor not in own:
-        own = own.outer
-    return own
+    return None if own is None else own.owner_of(tensor)
 
 
 def is_captured_unrecorded(tensor: Tensor) -> bool:

@@ -184,12 +184,16 @@ def share_memory(result: Tensor, source: Tensor) -> Tensor:
     return result
 
 
-def take_from_all(view: Any, samples: Tensor) -> None:
-    """Have autograd take a view from all samples: inside `vmap`, strides may reach what belongs to other ones."""
+def take_from_all(view: Any, samples: Tensor, depth: int) -> None:
+    """Have autograd take a view from all samples: inside `vmap`, strides may reach what belongs to other ones.
+
+    `depth`: that of the transform whose tensors the samples are; its own gradients are those of single samples.
+    """
     meta = view._mt_meta
     if type(meta) is not ViewMeta or meta.edge is None:
         return
-    count = _common(levels_of(samples._mt_array.shape), levels_of(meta.base._mt_array.shape))
+    levels = levels_of(samples._mt_array.shape)
+    count = min(_common(levels, levels_of(meta.base._mt_array.shape)), sum(level.depth < depth for level in levels))
     crossed = peeled(samples._mt_array, count)[1]
     if not crossed:
         return
