@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch._core.batched_array import BatchedArray
 from mindtorch._core.dtype import uint8
-from mindtorch._core.layout import strided
+from mindtorch._core.layout import sparse_coo, strided
 from mindtorch._core.size import Size
 from mindtorch._core.storage import array_on
 from mindtorch._core.tensor import Tensor, extend_tensor, fresh, wrap
@@ -25,8 +25,6 @@ from mindtorch._tensor_methods.rebuilding import (
 )
 from mindtorch._tensor_methods.wrapper_subclass import WrapperArray
 from mindtorch.backends.device_array import DeviceArray
-from mindtorch.backends.sparsecpu.array import SparseArray
-from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 
 
 @extend_tensor
@@ -64,18 +62,18 @@ class CopyMethods:
 def _reduced(tensor: Any) -> tuple:
     """The function and the arguments that make the tensor again, without its class and attributes."""
     array = tensor._mt_array
-    if type(array) is SparseArray:
-        parts: tuple = (wrap(array.indices), wrap(array.values), Size(array.shape), array.coalesced)
-        return rebuild_sparse_tensor, (tensor.layout, parts)
-    if type(array) is CompressedArray:
-        parts = (wrap(array.compressed), wrap(array.plain), wrap(array.values), Size(array.shape))
-        return rebuild_sparse_tensor, (tensor.layout, parts)
     if type(array) is WrapperArray:
         like = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.layout)
         return rebuild_wrapper_subclass, (type(tensor), *like, tensor.device, tensor.requires_grad)
     if tensor.is_meta:
         arguments = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
         return rebuild_meta_tensor_no_storage, arguments
+    if tensor.layout is sparse_coo:
+        parts: tuple = (wrap(array.indices), wrap(array.values), Size(array.shape), array.coalesced)
+        return rebuild_sparse_tensor, (tensor.layout, parts)
+    if tensor.layout.is_compressed:
+        parts = (wrap(array.compressed), wrap(array.plain), wrap(array.values), Size(array.shape))
+        return rebuild_sparse_tensor, (tensor.layout, parts)
     if tensor.layout is not strided:
         return rebuild_from_array, (array, tensor.requires_grad)
     return _reduced_dense(tensor)

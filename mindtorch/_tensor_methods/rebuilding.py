@@ -15,12 +15,12 @@ from mindtorch._core.tensor import Tensor, alias_of, fresh
 from mindtorch._core.typed_storage import TypedStorage
 from mindtorch._support.lazy import lazy
 from mindtorch._tensor_methods.memory import array_within
-from mindtorch.backends.sparsecpu.array import SparseArray
-from mindtorch.backends.sparsecsrcpu.array import CompressedArray
-from mindtorch.composite.sparse.sparse import check_coo_bounds, check_coo_parts
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import is_int
 
+_compressed: Any = lazy("mindtorch.backends.sparsecsrcpu.array")
+_coo: Any = lazy("mindtorch.backends.sparsecpu.array")
+_coo_checks: Any = lazy("mindtorch.composite.sparse.sparse")
 _invariants: Any = lazy("mindtorch.sparse.invariants")
 
 
@@ -118,21 +118,21 @@ def rebuild_sparse_tensor(layout: Layout, data: tuple) -> Tensor:
     if not isinstance(layout, Layout) or not layout.is_compressed:
         raise NotImplementedError(f"rebuilding sparse tensor for layout {layout}")
     compressed, plain, values, size = data
-    array = CompressedArray(compressed._mt_array, plain._mt_array, values._mt_array, tuple(size), layout)
+    array = _compressed.CompressedArray(compressed._mt_array, plain._mt_array, values._mt_array, tuple(size), layout)
     _invariants.check_parts(array)
     return fresh(array)
 
 
 def _rebuilt_coo(indices: Tensor, values: Tensor, size: Sequence[int], is_coalesced: bool | None = None) -> Tensor:
-    check_coo_parts(indices, values)
+    _coo_checks.check_coo_parts(indices, values)
     if len(size) != indices.shape[0] + values.ndim - 1 or tuple(size[indices.shape[0] :]) != values.shape[1:]:
         raise RuntimeError(
             f"values has incorrect size, expected {[values.shape[0], *size[indices.shape[0] :]]}, "
             f"got {list(values.shape)}"
         )
     if not indices.is_meta:
-        check_coo_bounds(indices._mt_array, size)
-    return fresh(SparseArray(indices._mt_array, values._mt_array, tuple(size), bool(is_coalesced)))
+        _coo_checks.check_coo_bounds(indices._mt_array, size)
+    return fresh(_coo.SparseArray(indices._mt_array, values._mt_array, tuple(size), bool(is_coalesced)))
 
 
 def rebuild_meta_tensor_no_storage(

@@ -4,23 +4,29 @@ When a kernel is called everything is converted: ints stand in tuples, dtypes ar
 the tensors are arrays. `schema_call` puts the tensors back, and leaves out what has its default, as torch does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch._core.device import as_device
 from mindtorch._core.tensor import Tensor, WrappedNumber, wrap
+from mindtorch._support.lazy import lazy
 from mindtorch._support.op_names import base_of
 from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry, find_op
-from mindtorch.dispatch.schema.syntax import Declaration, Parameter, parse_declaration
 
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.syntax import Declaration, Parameter
+
+_syntax: Any = lazy("mindtorch.dispatch.schema.syntax")
 _NUMBERS = (int, float, bool, complex)
 
 
 @cache
 def declaration_of(schema_text: str) -> Declaration:
-    return parse_declaration(schema_text)
+    return _syntax.parse_declaration(schema_text)
 
 
 class Originals:

@@ -1,17 +1,19 @@
 """`operators`, which users know as `mindtorch.ops`: every op by namespace, name and overload, as in `torch.ops`."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from functools import cached_property
 from keyword import iskeyword
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mindtorch._core import state
+from mindtorch._support.lazy import lazy
 from mindtorch._support.op_names import ATEN, qualified
 from mindtorch.dispatch.families import functions_of
 from mindtorch.dispatch.registry import OpEntry, all_ops, overloads_of
-from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
 from mindtorch.dispatch.schema.tags import Tag, tags_named
 from mindtorch.dispatch.torch_function import (
     ask,
@@ -21,19 +23,23 @@ from mindtorch.dispatch.torch_function import (
     overriding_arguments,
 )
 
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Schema
+
 
 def _python_name(name: str) -> str:
     """The parameter's name in Python, where `self` is `input` and `from` is `from_`."""
     return "input" if name == "self" else f"{name}_" if iskeyword(name) else name
 
 
+_schemas: Any = lazy("mindtorch.dispatch.schema.function_schema")
 _MEAN = "Mean"
 
 
 class OpOverload:
     """One overload of an op, callable, as `torch.ops.aten.add.Tensor` is."""
 
-    def __init__(self, packet: "OpOverloadPacket", entry: OpEntry) -> None:
+    def __init__(self, packet: OpOverloadPacket, entry: OpEntry) -> None:
         self.overloadpacket = packet
         self.namespace = entry.namespace
         self._entry = entry
@@ -49,7 +55,7 @@ class OpOverload:
 
     @property
     def _schema(self) -> Schema:
-        return parse_schema(self._entry.schema_text)
+        return _schemas.parse_schema(self._entry.schema_text)
 
     def name(self) -> str:
         return qualified(self._entry.name)

@@ -4,11 +4,12 @@ The built-in backends register through the same two functions that an out-of-tre
 `keys.register_backend` and `register_kernel`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, wraps
 from importlib import import_module
-from traceback import extract_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +22,13 @@ from mindtorch._support.op_names import ATEN, base_of, namespace_of, qualified
 from mindtorch.dispatch.families import load_families, load_op, registered_twice
 from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
 from mindtorch.dispatch.same_device import check_devices
-from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
+
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Schema
 
 difflib = lazy("difflib")
+traceback: Any = lazy("traceback")
+_schemas: Any = lazy("mindtorch.dispatch.schema.function_schema")
 
 NUMBERS = (int, float, bool, complex)
 
@@ -200,7 +205,7 @@ class OpEntry:
     @property
     def schema(self) -> Schema:
         """The parsed schema, with the arguments called as in Python."""
-        schema = parse_schema(self.schema_text)
+        schema = _schemas.parse_schema(self.schema_text)
         return schema if self.python_names is None else schema.renamed(self.python_names)
 
     @property
@@ -217,7 +222,7 @@ class OpEntry:
         return None if self.composite else _tables.get(self.kernels)
 
     @property
-    def overloads(self) -> "list[OpEntry]":
+    def overloads(self) -> list[OpEntry]:
         """All overloads of its base name, this one among them, in the order of ops.yaml."""
         return overloads_of(self.base, self.namespace)
 
@@ -389,7 +394,7 @@ def _cause(error: Exception) -> str:
     """What went wrong in a module, with the file and the line."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} ({error.filename}:{error.lineno})"
-    lines = [each for each in extract_tb(error.__traceback__) if not each.filename.startswith("<frozen ")]
+    lines = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith("<frozen ")]
     return f"{type(error).__name__}: {error} ({lines[-1].filename}:{lines[-1].lineno})"
 
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from mindtorch._core.device import CPU
 from mindtorch._core.device import device as Device
+from mindtorch._support.lazy import lazy
 from mindtorch._support.op_names import base_of
-from mindtorch.dispatch.schema.function_schema import parse_schema
+
+_schemas: Any = lazy("mindtorch.dispatch.schema.function_schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def _arrays_in(value: Any) -> Iterator[Any]:
 
 
 def _name_of(entry: Any, place: int) -> str:
-    arguments = parse_schema(entry.schema_text).arguments
+    arguments = _schemas.parse_schema(entry.schema_text).arguments
     name = arguments[place].name if place < len(arguments) else "out"  # which kernels are given in the last place, too
     return "self" if name == "input" and " self" in entry.schema_text else name
 

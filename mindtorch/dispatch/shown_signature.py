@@ -3,13 +3,17 @@
 Their `def` lines have more: what only old calls give, NumPy's spellings, and what may be absent in one of the forms.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import CO_VARARGS, Parameter, Signature
 from types import FunctionType, MappingProxyType, ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mindtorch.dispatch.registry import overloads_of
-from mindtorch.dispatch.schema.function_schema import Argument
+
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Argument
 
 F = TypeVar("F")
 

@@ -1,10 +1,13 @@
 """`gradcheck` and `gradgradcheck`: compare the derivatives that autograd gives with differences of function values."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch._core.dtype import float64
 from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
 from mindtorch.autograd._engine.engine import grad
 from mindtorch.autograd.gradcheck.arguments import (
     as_tuple,
@@ -14,22 +17,15 @@ from mindtorch.autograd.gradcheck.arguments import (
     is_float,
     requires_grad,
 )
-from mindtorch.autograd.gradcheck.batched import check_batched_gradients, check_batched_tangents
-from mindtorch.autograd.gradcheck.comparison import (
-    Options,
-    Subject,
-    check_backward,
-    check_forward,
-    input_parts,
-    output_parts,
-)
 from mindtorch.autograd.gradcheck.errors import GradcheckError as GradcheckError
-from mindtorch.autograd.gradcheck.further import (
-    check_undefined_gradients,
-    check_undefined_tangents,
-    check_zero_gradients,
-)
 from mindtorch.dispatch import ops
+
+if TYPE_CHECKING:
+    from mindtorch.autograd.gradcheck.comparison import Options, Subject
+
+_batched: Any = lazy("mindtorch.autograd.gradcheck.batched")
+_comparison: Any = lazy("mindtorch.autograd.gradcheck.comparison")
+_further: Any = lazy("mindtorch.autograd.gradcheck.further")
 
 
 def gradcheck(
@@ -62,7 +58,7 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    options = Options(eps, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, bool(masked))
+    options = _comparison.Options(eps, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, bool(masked))
     arguments = as_tuple(inputs)
     try:
         check_inputs(arguments)
@@ -70,18 +66,18 @@ def gradcheck(
         outputs = differentiable(results)
         check_outputs(outputs)
         if check_backward_ad:
-            for subject in output_parts(func, arguments, results):
-                check_backward(subject, options)
+            for subject in _comparison.output_parts(func, arguments, results):
+                _comparison.check_backward(subject, options)
         if check_forward_ad:
-            _check_forward(input_parts(func, arguments, results), options, check_undefined_grad)
+            _check_forward(_comparison.input_parts(func, arguments, results), options, check_undefined_grad)
         if check_batched_forward_grad:
-            check_batched_tangents(func, arguments)
+            _batched.check_batched_tangents(func, arguments)
         if check_backward_ad:
             if check_batched_grad:
-                check_batched_gradients(outputs, arguments)
-            check_zero_gradients(outputs, arguments, options.masked)
+                _batched.check_batched_gradients(outputs, arguments)
+            _further.check_zero_gradients(outputs, arguments, options.masked)
             if check_undefined_grad:
-                check_undefined_gradients(func, arguments)
+                _further.check_undefined_gradients(func, arguments)
     except GradcheckError:
         if raise_exception:
             raise
@@ -91,10 +87,10 @@ def gradcheck(
 
 def _check_forward(subjects: list[Subject], options: Options, check_undefined: bool) -> None:
     for subject in subjects:
-        check_forward(subject, options)
+        _comparison.check_forward(subject, options)
     if check_undefined:
         for subject in subjects:
-            check_undefined_tangents(subject.function, subject.arguments)
+            _further.check_undefined_tangents(subject.function, subject.arguments)
 
 
 def gradgradcheck(

@@ -5,9 +5,11 @@ text: one overload that has room for so many arguments gets an error about the f
 all of them are listed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support import errors
@@ -23,7 +25,9 @@ from mindtorch.dispatch.arguments.types import (
 )
 from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
-from mindtorch.dispatch.schema.function_schema import Argument
+
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Argument
 
 # The names that NumPy has for arguments. Every function of torch takes them.
 NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
@@ -103,7 +107,7 @@ def _is_method(entry: OpEntry) -> bool:
     return first.name == "input" and first.element == "Tensor"
 
 
-def _in_order(signatures: list["Signature"]) -> list["Signature"]:
+def _in_order(signatures: list[Signature]) -> list[Signature]:
     return [signatures[place] for place in in_torch_order([each.arguments for each in signatures])]
 
 

@@ -4,10 +4,15 @@ They are sorted as text, with the types spelled as in C++. Then an overload that
 behind that one: a number could stand for a tensor, an int for a list.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from mindtorch.dispatch.schema.function_schema import Argument
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Argument
+
 
 _CPP_TYPES = {"int": "int64_t", "float": "double", "str": "c10::string_view"}
 _CPP_LISTS = {

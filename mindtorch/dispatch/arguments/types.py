@@ -1,8 +1,10 @@
 """What torch takes for an argument of a schema type."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +15,9 @@ from mindtorch._core.generator import Generator
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
 from mindtorch._core.tensor import Tensor
-from mindtorch.dispatch.schema.function_schema import Argument
+
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Argument
 
 # Python's types that stand for dtypes.
 PYTHON_TYPES: dict[Any, dtype] = {float: float64, int: int64, bool: bool_dtype, complex: complex128}

@@ -7,17 +7,21 @@ device are cast. The casts are ordinary calls, which autograd records; the ops t
 A weight is cast once for a whole block: the graph then has one cast, to which the gradients of all its uses go.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mindtorch._core import state
 from mindtorch._core.dtype import bfloat16, dtype, float16, float32, float64
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
-from mindtorch.dispatch.schema.function_schema import Schema
+
+if TYPE_CHECKING:
+    from mindtorch.dispatch.schema.function_schema import Schema
 
 Function = TypeVar("Function", bound=Callable)
 
