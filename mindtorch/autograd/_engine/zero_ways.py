@@ -47,7 +47,8 @@ class ZeroWays(NodeBase):
 
 def _zeros_for(edge: Any, grad: Tensor) -> Tensor:
     """The gradient behind an edge, a product of zeros with another gradient: it requires grad if that does."""
-    _, _, shape, dtype = edge
+    node, output_nr, _, _ = edge
+    shape, dtype = node.output_metadata(output_nr)
     zeros = ops.zeros(shape, dtype=from_numpy_dtype(dtype), device=grad.device)
     return depending(zeros, grad) if _thread.grad_enabled else zeros
 
