@@ -143,6 +143,7 @@ OP_KEYS = (
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
     Key("shares_memory", "flag", "true for a result that may have its input's memory and is no view to autograd"),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
+    Key("short_cut", "flag", "true where Python gives a tensor that is as asked for before anything sees the call"),
     Key("copies", "flag", "true for a copy of its input, which is recorded for tensors of inference mode alone, too"),
     Key("dispatch", "backends", "the kernel of each backend", BACKENDS),
     Key("composite", "word", "the function, written in other ops, that is the op, instead of dispatch"),

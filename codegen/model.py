@@ -386,6 +386,7 @@ class Op:
     view: View | None = None
     factory: bool = False
     copies: bool = False
+    short_cut: bool = False
     shares_memory: bool = False
     dispatch: Mapping[str, str] | None = None
     composite: str | None = None

@@ -162,6 +162,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         view=cast("View | None", values.text("view")),
         factory=values.text("factory") is not None,
         copies=values.text("copies") is not None,
+        short_cut=values.text("short_cut") is not None,
         shares_memory=values.text("shares_memory") is not None,
         dispatch=values.mapping("dispatch"),
         composite=values.text("composite"),

@@ -114,6 +114,8 @@ def _row(model: Model, op: Op) -> Row:
         details.append('"differentiable": True')
     if op.copies:
         details.append('"copies": True')
+    if op.short_cut:
+        details.append('"short_cut": True')
     if op.shares_memory:
         details.append('"shares_memory": True')
     if op.absent_in_torch:

@@ -19,12 +19,12 @@ OPS = (
     (
         SCHEMAS["dropout"],
         functions.dropout,
-        {"composite": True, "tags": ("nondeterministic_seeded", "maybe_aliasing_or_mutating")},
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded", "maybe_aliasing_or_mutating")},
     ),
     (
         SCHEMAS["dropout_"],
         functions.dropout_,
-        {"composite": True, "tags": ("nondeterministic_seeded", "maybe_aliasing_or_mutating")},
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded", "maybe_aliasing_or_mutating")},
     ),
     (SCHEMAS["native_dropout_backward"], functions.native_dropout_backward, {"composite": True}),
     (SCHEMAS["native_dropout_backward.out"], CopiedOut(functions.native_dropout_backward), {"boxed": True}),
@@ -34,23 +34,35 @@ OPS = (
         {"jvp": forward_ad.native_dropout, "differentiable": True, "tags": ("nondeterministic_seeded", "core")},
     ),
     (SCHEMAS["native_dropout.out"], CopiedOut(functions.native_dropout), {"boxed": True}),
-    (SCHEMAS["feature_dropout"], functions.feature_dropout, {"composite": True, "tags": ("nondeterministic_seeded",)}),
+    (
+        SCHEMAS["feature_dropout"],
+        functions.feature_dropout,
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded",)},
+    ),
     (
         SCHEMAS["feature_dropout_"],
         functions.feature_dropout_,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded",)},
     ),
-    (SCHEMAS["alpha_dropout"], functions.alpha_dropout, {"composite": True, "tags": ("nondeterministic_seeded",)}),
-    (SCHEMAS["alpha_dropout_"], functions.alpha_dropout_, {"composite": True, "tags": ("nondeterministic_seeded",)}),
+    (
+        SCHEMAS["alpha_dropout"],
+        functions.alpha_dropout,
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded",)},
+    ),
+    (
+        SCHEMAS["alpha_dropout_"],
+        functions.alpha_dropout_,
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded",)},
+    ),
     (
         SCHEMAS["feature_alpha_dropout"],
         functions.feature_alpha_dropout,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded",)},
     ),
     (
         SCHEMAS["feature_alpha_dropout_"],
         functions.feature_alpha_dropout_,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "short_cut": True, "tags": ("nondeterministic_seeded",)},
     ),
 )
 

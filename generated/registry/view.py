@@ -177,7 +177,7 @@ OPS = (
         {"jvp": forward_ad._unsafe_view, "differentiable": True, "shares_memory": True},
     ),
     (SCHEMAS["_unsafe_view.out"], CopiedOut(functions._unsafe_view), {"boxed": True}),
-    (SCHEMAS["contiguous"], functions.contiguous, {"composite": True}),
+    (SCHEMAS["contiguous"], functions.contiguous, {"composite": True, "short_cut": True}),
     (SCHEMAS["swapaxes"], functions.swapaxes, {"composite": True}),
     (SCHEMAS["swapaxes_"], functions.swapaxes_, {"composite": True}),
     (SCHEMAS["swapdims"], functions.swapdims, {"composite": True}),

@@ -444,6 +444,15 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     return view
 
 
+def same_as(tensor: Tensor, replay: tuple[Callable, tuple]) -> Tensor:
+    """Another tensor that is this one to autograd, and no view to programs. `replay`: gives a tensor itself."""
+    same = view_of(tensor, tensor._mt_array, None, replay)
+    meta = same._mt_meta
+    if type(meta) is ViewMeta:
+        meta.base, meta.is_same, meta.creation = tensor, True, DEFAULT
+    return same
+
+
 def view_outputs(
     tensor: Tensor, arrays: Sequence[Any], node: Any, replay: tuple[Callable, tuple] | None
 ) -> tuple[Tensor, ...]:

@@ -9,13 +9,14 @@ from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.errors import wrong_tensor_element
+from mindtorch.dispatch.modes.captures import itself
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
     given = checked_tensors(tensors)
     shape = iterator.broadcast_shapes(*[tuple(tensor.shape) for tensor in given])
-    return tuple([tensor if tensor.shape == shape else tensor.expand(shape) for tensor in given])
+    return tuple([itself(tensor) if tensor.shape == shape else tensor.expand(shape) for tensor in given])
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -72,7 +73,7 @@ def checked_tensors(tensors: Sequence[Any]) -> list[Any]:
 
 def atleast_1d(*tensors: Any) -> Any:
     """The tensor, or each of the tensors, with one dimension or more."""
-    return _each(tensors, lambda tensor: tensor.reshape(1) if tensor.ndim == 0 else tensor)
+    return _each(tensors, lambda tensor: tensor.reshape(1) if tensor.ndim == 0 else itself(tensor))
 
 
 def atleast_2d(*tensors: Any) -> Any:
@@ -83,7 +84,7 @@ def atleast_2d(*tensors: Any) -> Any:
 def _at_least_2d(tensor: Any) -> Any:
     if tensor.ndim < 2:
         return tensor.reshape(1, 1) if tensor.ndim == 0 else tensor.unsqueeze(0)
-    return tensor
+    return itself(tensor)
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -94,7 +95,7 @@ def atleast_3d(*tensors: Any) -> Any:
 def _at_least_3d(tensor: Any) -> Any:
     if tensor.ndim < 2:
         return tensor.reshape(1, 1, 1) if tensor.ndim == 0 else tensor.unsqueeze(0).unsqueeze(-1)
-    return tensor.unsqueeze(-1) if tensor.ndim == 2 else tensor
+    return tensor.unsqueeze(-1) if tensor.ndim == 2 else itself(tensor)
 
 
 def cartesian_prod(*tensors: Any) -> Tensor:
@@ -103,7 +104,9 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     for tensor in given:
         if tensor.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
-    return given[0] if len(given) == 1 else ops.stack([grid.flatten() for grid in meshgrid(given, indexing="ij")], 1)
+    if len(given) == 1:
+        return itself(given[0])
+    return ops.stack([grid.flatten() for grid in meshgrid(given, indexing="ij")], 1)
 
 
 def block_diag(*tensors: Any) -> Tensor:

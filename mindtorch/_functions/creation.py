@@ -16,6 +16,7 @@ from mindtorch.dispatch import operators
 from mindtorch.dispatch.arguments.overload_texts import no_overload
 from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 from mindtorch.dispatch.modes import torch_dispatch
+from mindtorch.dispatch.modes.captures import itself
 
 _thread = state.thread
 
@@ -44,7 +45,8 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: "device | str | Non
     """`data` as a tensor: a tensor itself, an array shared, anything else copied; converted where asked for."""
     dtype = _element_type("as_tensor", dtype)
     if isinstance(data, Tensor):
-        return _converted(data, dtype, data.device if device is None else as_device(device))
+        found = _converted(data, dtype, data.device if device is None else as_device(device))
+        return itself(data) if found is data else found
     return lifted(_converted(_cpu_tensor(data, dtype, copy=False), dtype, as_device(device)))
 
 

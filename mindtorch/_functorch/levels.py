@@ -162,6 +162,10 @@ class Level:
             edge = noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
         return edge or self._nowhere(tensor, edge)
 
+    def has_history(self, tensor: Tensor) -> bool:
+        """Whether gradients are asked for from a result: not from one that is another tensor outside only."""
+        return id(tensor) not in self.own.data and self.edge_of(tensor) is not None
+
     def _left(self, tensor: Tensor) -> Any:
         """What a tensor is here that has left this level; None for others."""
         return next((left for left in lefts_of(tensor) if left.graph is self.graph), None)

@@ -149,7 +149,7 @@ def _gradients(
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if more can
     be asked for."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
-    pairs = [(output, weight) for output, weight in all_pairs if level.edge_of(output) is not None]
+    pairs = [(output, weight) for output, weight in all_pairs if level.has_history(output)]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     edges = [level.edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]

@@ -31,7 +31,7 @@ from mindtorch.autograd._engine.hooks_in_levels import HooksInside, in_its_level
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd._engine.shown_levels import edge_in_function, is_hidden, is_shown_as_leaf
 from mindtorch.dispatch.modes import torch_dispatch
-from mindtorch.dispatch.modes.captures import depths_of, is_left_to_a_function, owner_of
+from mindtorch.dispatch.modes.captures import check_detach, depths_of, is_left_to_a_function, owner_of, seen_by
 from mindtorch.dispatch.modes.tangents import drop_tangent, give_outer_tangents
 
 _thread = state.thread
@@ -108,6 +108,7 @@ class FlagMethods:
         """Cut the tensor off from its history, in place."""
         if _thread.inference and not self.is_inference():
             return self  # torch, too, leaves tensors from outside in the graph
+        check_detach(self)
         if self._is_view():
             raise RuntimeError(_DETACHED_VIEW)
         if (_thread.transforms or _thread.dual_levels) and _detach_from_transform(self):
@@ -129,13 +130,13 @@ def _detach_from_transform(tensor: Tensor) -> bool:
     forward AD it loses its tangent."""
     if _innermost_transform(tensor) == "under vmap":
         raise RuntimeError(_DETACHED_VIEW)
-    depth = next(iter(depths_of(tensor)), 0)
-    is_forward = drop_tangent(tensor, depth)
-    if depth and not is_forward and tensor._mt_edge:
-        tensor._mt_edge = edge_outside_of(depth, tensor._mt_edge, tensor._mt_array)
+    own = seen_by(tensor)
+    is_forward = drop_tangent(tensor, 0 if own is None else own.depth)
+    if own is not None and not is_forward and tensor._mt_edge:
+        tensor._mt_edge = edge_outside_of(own, tensor._mt_edge, tensor._mt_array)
         if tensor._mt_meta is not None:
             tensor._mt_meta.requires_grad = False  # an input of the transform did
-    return depth > 0
+    return own is not None
 
 
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
@@ -271,7 +272,7 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
         give_data_version(alias, tensor)
     if own is not None and not own.is_left:
         own.data[id(alias)] = alias, tensor
-        alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)
+        alias._mt_edge = None if not edge else edge_outside_of(own, edge, tensor._mt_array, is_input_outside=True)
         if alias._mt_edge is not None and own.records_outside:
             autograd_meta(alias).is_recorded_data = True
         give_outer_tangents(alias, tensor, own.depth)

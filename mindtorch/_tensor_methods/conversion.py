@@ -30,6 +30,7 @@ from mindtorch._support import errors
 from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch.modes import torch_dispatch
 from mindtorch.dispatch.modes.batching import no_batching_rule
+from mindtorch.dispatch.modes.captures import itself
 
 
 @extend_tensor
@@ -157,7 +158,7 @@ class DeviceMethods:
         """The tensor on the CPU; the tensor itself if it is there already."""
         if memory_format is not None:
             checked_format(memory_format, "cpu")
-        return self if self.is_cpu else self.to(CPU, memory_format=memory_format)
+        return itself(self) if self.is_cpu else self.to(CPU, memory_format=memory_format)
 
     def npu(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:
         """The tensor on an NPU."""

@@ -10,6 +10,7 @@ from mindtorch._functions import printing
 from mindtorch._functions.indexing import getitem, setitem
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
+from mindtorch.dispatch.modes.captures import itself
 
 
 @extend_tensor
@@ -71,7 +72,7 @@ class ReflectedMethods:
     def __pos__(self: Any) -> Tensor:
         if self._mt_array.dtype == bool:
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-        return self
+        return itself(self)
 
 
 @extend_tensor
@@ -85,7 +86,7 @@ class TransposedAndConjugated:
     @property
     def mT(self: Any) -> Tensor:
         if self.ndim == 0:
-            return self
+            return itself(self)
         if self.ndim == 1:
             raise RuntimeError(
                 f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
@@ -97,12 +98,12 @@ class TransposedAndConjugated:
         if self.ndim not in (0, 2):
             hint = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
             raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{hint}")
-        return self.conj() if self.ndim == 0 else self.transpose(0, 1).conj()
+        return itself(self).conj() if self.ndim == 0 else self.transpose(0, 1).conj()
 
     @property
     def mH(self: Any) -> Tensor:
         if self.ndim == 0:
-            return self.conj()
+            return itself(self).conj()
         if self.ndim == 1:
             raise RuntimeError(
                 f"tensor.mH is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
@@ -111,7 +112,7 @@ class TransposedAndConjugated:
 
     @property
     def real(self: Any) -> Tensor:
-        return ops.real(self) if self.is_complex() else self
+        return ops.real(self) if self.is_complex() else itself(self)
 
     @real.setter
     def real(self: Any, value: Any) -> None:
@@ -132,10 +133,10 @@ class TransposedAndConjugated:
         return ops.conj_physical(self) if self.is_complex() else self
 
     def resolve_conj(self: Any) -> Tensor:
-        return self
+        return itself(self)
 
     def resolve_neg(self: Any) -> Tensor:
-        return self
+        return itself(self)
 
     def is_conj(self) -> bool:
         return False

@@ -14,7 +14,7 @@ from mindtorch._core.tensor import Tensor, autograd_meta
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.methods import is_operator
 from mindtorch.dispatch.modes import anomaly, autocast, batching, debug, torch_dispatch, trace
-from mindtorch.dispatch.modes.captures import check_write, is_written_unrecorded, recording
+from mindtorch.dispatch.modes.captures import check_write, is_written_unrecorded, recording, seen_inside
 from mindtorch.dispatch.modes.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.modes.views_from_no_grad import note_views
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
@@ -78,7 +78,8 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
             check_write(entry, target, args)
     if entry.composite:
         is_recorded = not (_thread.inference and _thread.grad_enabled)  # which it may be as one node
-        return (_let_through if is_recorded else _unrecorded)(function, args, kwargs)
+        result = (_let_through if is_recorded else _unrecorded)(function, args, kwargs)
+        return result if _thread.own_tensors is None else seen_inside(entry, result, args, kwargs)
     if _thread.own_tensors is None:
         return _call_in_mode(function, args, kwargs)
     tensors = tensors_among((*args, *kwargs.values()))

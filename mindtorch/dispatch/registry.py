@@ -134,6 +134,7 @@ class OpEntry:
         "view",
         "composite",
         "copies",
+        "short_cut",
         "shares_memory",
         "absent_in_torch",
         "differentiable",
@@ -156,6 +157,7 @@ class OpEntry:
         view: str | None = None,
         composite: bool = False,
         copies: bool = False,
+        short_cut: bool = False,
         shares_memory: bool = False,
         absent_in_torch: bool = False,
         differentiable: bool = False,
@@ -184,6 +186,7 @@ class OpEntry:
         self.view = view
         self.composite = composite
         self.copies = copies
+        self.short_cut = short_cut
         self.shares_memory = shares_memory
         self.absent_in_torch = absent_in_torch
         self.differentiable = differentiable

@@ -85,6 +85,7 @@ CHANGES = {
     "a formula": replaced("  self: grad * other\n", "  self: grad + other\n"),
 }
 IRRELEVANT = {
+    "short_cut": "whether a transform gets another tensor of a captured one that stays as it is, is no promise",
     "copies": "what the op does with nothing but tensors of inference mode that require grad is no promise",
     "samples": "the test inputs are no part of the interface",
     "versions.version": "numbers go from 1 without gaps: another number is another entry",

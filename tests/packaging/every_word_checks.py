@@ -268,6 +268,18 @@ def check_composites(ops):
     check_gradients(ops.one_node, matrix(), matrix() + 1)
 
 
+@shows("short_cut")
+def check_captured_tensors(ops):
+    captured, found = matrix(), []
+
+    def f(x):
+        found.extend((ops.handed_on(captured, False), ops.passed(captured, False)))
+        return x.sum()
+
+    torch.func.grad(f)(matrix())
+    assert found[0] is captured is ops.passed(captured, False) and found[1] is not captured
+
+
 @shows("decomposition")
 def check_decompositions(ops):
     """What `product` gives is the product with a number, times that number; an overload is called by its own name."""

@@ -137,7 +137,7 @@ def leads_to(node: Any, own: OwnTensors | None) -> bool:
             if node.accumulates:
                 is_own = not is_over(node) and (own is None or own.made.has(node.leaf))
             else:
-                is_own = node.requires_grad_outside if own is None else node.depth == own.depth
+                is_own = node.requires_grad_outside if own is None else own.is_input(node)
             if is_own:
                 return True
         if type(node) is DetachedInside:

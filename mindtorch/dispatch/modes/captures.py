@@ -11,9 +11,11 @@ from weakref import ref
 
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import ViewMeta
-from mindtorch._core.tensor import DataVersion, LevelVersion, Tensor, make_objects_with
+from mindtorch._core.tensor import DataVersion, LevelVersion, Tensor, make_objects_with, same_as
 from mindtorch.dispatch.arguments.conversions import fits_by_position
+from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.modes.batching import writes_samples_to_one
+from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
 
 _thread = state.thread
@@ -121,6 +123,11 @@ class OwnTensors:
             tensor = self.data[id(tensor)][1]
         return tensor
 
+    def is_input(self, node: Any) -> bool:
+        """Whether the graph of this transform begins at a node where that of some transform does. One that is over may
+        have run at the same depth, and what the function is given besides may be an input of one around this."""
+        return node.depth == self.depth and self.given.has(node.leaf)
+
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self.made or tensor in self.given
 
@@ -154,9 +161,17 @@ def is_in_reverse_mode() -> bool:
     return own is not None
 
 
+def seen_by(tensor: Tensor) -> OwnTensors | None:
+    """The tensors of the innermost transform for whose function a tensor was made: not of one that does not see it, as
+    the forward of a custom Function runs."""
+    own = owner_of(tensor)
+    while own is not None and own.is_left:
+        own = own.outer
+    return own
+
+
 def depths_of(tensor: Tensor) -> list[int]:
-    """The depths of the transforms for whose functions a tensor was made, innermost first: not of one that does not
-    see it, as the forward of a custom Function runs."""
+    """The depths of the transforms for whose functions a tensor was made and which see it, innermost first."""
     own = owner_of(tensor)
     depths = []
     while own is not None:
@@ -272,6 +287,27 @@ def _new_and_noted(cls: type) -> Any:
     return made
 
 
+def seen_inside(entry: OpEntry, result: Any, args: tuple, kwargs: dict) -> Any:
+    """The result of a composite op. One that is an argument as it was, and captured by the function of a transform, is
+    another tensor there: it has no history in the transform, outside of which it is the captured one."""
+    if entry.is_inplace or entry.short_cut or kwargs.get("out") is not None or _thread.own_tensors.is_left:
+        return result
+    if type(result) is tuple:
+        return tuple([seen_inside(entry, each, args, kwargs) for each in result])
+    is_argument = any(result is each for each in tensors_among((*args, *kwargs.values())))
+    return itself(result) if is_argument else result
+
+
+def itself(tensor: Tensor) -> Tensor:
+    """A tensor as it comes out of a function that has nothing to change of it."""
+    own = _thread.own_tensors
+    if own is None or own.is_left or tensor in own:
+        return tensor
+    seen = same_as(tensor, (ops.alias, ()))
+    own.data[id(seen)] = seen, tensor
+    return seen
+
+
 def _is_own(target: Tensor) -> bool:
     """Whether a tensor, or what it is a view of, was given or made (a view that was given is enough), or no transform
     watches."""
@@ -315,11 +351,21 @@ def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
     if (_is_own(target) and not _is_captured_data(target)) or writes_samples_to_one(entry, args):
         return
     if _fits(entry, args):  # else the op has its own error
-        raise RuntimeError(
-            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
-            f"(aten::{entry.name}) that would mutate a captured Tensor. This is not supported; please rewrite the "
-            "function being transformed to explicitly accept the mutated Tensor(s) as inputs."
-        )
+        raise _captured_write(entry.name)
+
+
+def check_detach(target: Tensor) -> None:
+    """Refuse to take a captured tensor out of its graph."""
+    if _thread.own_tensors is not None and not _is_own(target):
+        raise _captured_write("detach_")
+
+
+def _captured_write(op: str) -> RuntimeError:
+    return RuntimeError(
+        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+        f"(aten::{op}) that would mutate a captured Tensor. This is not supported; please rewrite the function being "
+        "transformed to explicitly accept the mutated Tensor(s) as inputs."
+    )
 
 
 def _fits(entry: OpEntry, args: tuple) -> bool:
