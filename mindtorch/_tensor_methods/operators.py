@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor, as_operand, extend_tensor, extend_tensor_later
 from mindtorch._functions import printing
 from mindtorch._functions.indexing import getitem, setitem
+from mindtorch.composite.helpers import element_beside
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.modes.captures import itself
@@ -46,8 +46,7 @@ class ReflectedMethods:
     def __rfloordiv__(self: Any, other: Any) -> Tensor:
         if as_operand(other) is None:
             return NotImplemented
-        number = ops.scalar_tensor(other, dtype=result_type(other, self), device=self.device)
-        return ops.floor_divide(number, self)
+        return ops.floor_divide(element_beside(other, self), self)
 
     def __rpow__(self, other: Any) -> Tensor:
         return ops.pow(other, self) if as_operand(other) is not None else NotImplemented

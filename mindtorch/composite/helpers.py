@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from mindtorch._core import state
 from mindtorch._core.dtype import FROM_NUMPY, complex128, float64, int64, uint64
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.layout import strided
 from mindtorch._core.promotion import int_to_float, result_type
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch.backends.cpu.common.casting import cast
+from mindtorch.backends.cpu.factory.factory import fill
 from mindtorch.dispatch import ops
 
 _Number = bool | int | float | complex
@@ -29,6 +34,8 @@ def float_beside(number: _Number, tensor: Tensor) -> Tensor:
 
 
 def _converted(number: _Number, tensor: Tensor, dtype: Dtype) -> Tensor:
+    if type(tensor._mt_array) is np.ndarray and not state.active_modes:
+        return wrap(np.array(cast(np.array(number, _widest(number).numpy), dtype.numpy)))
     return ops.scalar_tensor(number, dtype=_widest(number), device=tensor.device).to(dtype)
 
 
@@ -40,7 +47,15 @@ def _widest(number: _Number) -> Dtype:
 
 def element_beside(number: _Number, tensor: Tensor) -> Tensor:
     """The number as an element beside those of `tensor`, whose common dtype it must fit into."""
-    return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
+    return element_of(number, result_type(tensor, number), tensor)
+
+
+def element_of(number: _Number, dtype: Dtype, tensor: Tensor) -> Tensor:
+    """A number that must fit into the dtype, as a 0-dim tensor on the device of another one."""
+    if type(tensor._mt_array) is np.ndarray and not state.active_modes:
+        array = np.empty((), dtype.numpy)
+        return wrap(fill(array, number, array))
+    return ops.scalar_tensor(number, dtype=dtype, device=tensor.device)
 
 
 def fresh(filled: Tensor) -> Tensor:

@@ -34,20 +34,25 @@ class Builder:
 
     def build(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> TensorIterator:
         """The iterator over arrays, among the inputs also Python numbers. An output that is None is made."""
-        options = self.options
-        if options.check_overlap:
+        if self.options.check_overlap:
             for output in outputs:
                 if output is not None:
                     check_overlap(output, inputs)
+        return self.iterator(self.plan(outputs, inputs), outputs, inputs)
+
+    def plan(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> Plan:
+        """What follows from how the operands look, remembered."""
         key = _looks(outputs, inputs)
         plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plan(key, outputs, inputs)
+        return self._plan(key, outputs, inputs) if plan is None else plan
+
+    def iterator(self, plan: Plan, outputs: Sequence[Any], inputs: Sequence[Any]) -> TensorIterator:
+        """The iterator of a plan for these operands, with the outputs that are missing."""
         arrays = [*outputs, *inputs]
         for place, new in enumerate(plan.made):
             if new is not None:
                 arrays[place] = _made(arrays[place], new, plan, inputs)
-        return TensorIterator(arrays, len(outputs), plan, options)
+        return TensorIterator(arrays, len(outputs), plan, self.options)
 
     def _plan(self, key: Any, outputs: Sequence[Any], inputs: Sequence[Any]) -> Plan:
         plan = make_plan(outputs, inputs, self.options)

@@ -53,6 +53,8 @@ def edge_of(tensor: Any) -> Any:
             return meta.edge
         if _thread.own_tensors is not None and is_out_of_date(tensor) and is_captured_unrecorded(tensor):
             return None
+        if meta.base._mt_edge is None and meta.edge is None and not meta.requires_grad:
+            return None
         _follow_base(tensor, meta)
         if meta.edge is not None:
             return meta.edge

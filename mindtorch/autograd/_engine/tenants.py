@@ -60,7 +60,10 @@ def adopt_result(out: Tensor, array: Any) -> Tensor:
     """Give `out`, which has been written, the array that a kernel has made: its own, or one of another shape."""
     if array is not out._mt_array:
         _resize_to(out, array)
-    mark_written(out)
+    if (counter := out._mt_version) is not None:
+        counter[0] += 1
+    else:
+        mark_written(out)
     return out
 
 

@@ -10,6 +10,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.promotion import result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.composite.common import out_forms
+from mindtorch.composite.helpers import element_of
 from mindtorch.dispatch import ops
 
 Number = bool | int | float | complex
@@ -20,8 +21,7 @@ Number = bool | int | float | complex
 
 def where_scalar(condition: Tensor, input: Number, other: Number) -> Tensor:
     dtype = result_type(input, other)
-    chosen = [ops.scalar_tensor(number, dtype=dtype, device=condition.device) for number in (input, other)]
-    return ops.where(condition, *chosen)
+    return ops.where(condition, element_of(input, dtype, condition), element_of(other, dtype, condition))
 
 
 # -------------------- questions about each element --------------------

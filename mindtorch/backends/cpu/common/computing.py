@@ -3,7 +3,7 @@
 An op has a computation, a *loop*, per dtype: a NumPy ufunc or a function of arrays of one dtype that takes `out`, too.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -17,7 +17,7 @@ from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu.common import halves
 from mindtorch.backends.cpu.common.refusals import Refusal, no_loop
-from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, is_apart, is_at_hand, may_share
+from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, is_apart, is_at_hand, may_share, new_array
 from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
@@ -117,15 +117,21 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         return result
     if op.refuses_early and any([getattr(each, "dtype", None) in op.refusals for each in operands]):
         refuse(op, op.compute_dtype(*operands), early=True)
-    iterator = op.builders[len(operands) == 1].build((out,), operands)
+    builder = op.builders[len(operands) == 1]
+    if out is None or _is_for_few(out, operands):
+        plan = builder.plan((None,), operands)
+        if (loop := op.loops.get(plan.dtype)) is not None and plan.numel <= BLOCK and plan.only_numpy:
+            if out is None:
+                return _run_few(loop, plan, operands, params, None)
+            if out.shape == plan.shape and out.dtype is plan.result_dtype:
+                return _write_few(loop, plan, operands, params, out)
+    iterator = builder.iterator(plan, (None,), operands) if out is None else builder.build((out,), operands)
     plan = iterator.plan
     if not plan.only_numpy and not iterator.has_data():
         return iterator.arrays[0]
     loop = op.loops.get(plan.dtype)
     if type(loop) is np.ufunc and plan.is_uniform and (plan.numel <= BLOCK or not plan.only_numpy):
         quiet(_run_ufunc, loop, params, plan.result_dtype, *iterator.arrays)
-    elif out is None and loop is not None and plan.numel <= BLOCK and plan.only_numpy:
-        quiet(_run_few, loop, plan.dtype, params, *iterator.arrays)
     else:
         refuse(op, plan.dtype, early=False)
         quiet(_run, op, iterator, params, out is not None)
@@ -227,13 +233,41 @@ def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:
 # -------------------- on the iterator --------------------
 
 
-def _run_few(loop: Loop, dtype: NumpyDtype, params: tuple[Any, ...], out: Array, *inputs: Any) -> None:
-    """Computes into a new array what the loop can take whole."""
-    values = [
-        kept_constant(each, dtype) if type(each) is not Array else each if each.dtype is dtype else each.astype(dtype)
-        for each in inputs
-    ]
-    loop(*values, *params, out=out)
+def _is_for_few(out: Any, operands: Sequence[Any]) -> bool:
+    """Whether an array that was given is one for few elements, and there may be nothing to warn of or to refuse: none of
+    the operands shares its memory, but for the first one, which may be the array itself."""
+    if type(out) is not Array or out.size > BLOCK or not out.flags.c_contiguous:
+        return False
+    others = operands[1:] if operands[0] is out else operands
+    return is_apart(out, [each for each in others if type(each) is Array])
+
+
+def _write_few(loop: Loop, plan: Plan, operands: Sequence[Any], params: tuple[Any, ...], out: Array) -> Array:
+    """The same into an array of the shape and dtype of the result, which can be the first operand."""
+    if operands[0] is not out or type(loop) is np.ufunc:
+        return _run_few(loop, plan, operands, params, out)
+    np.copyto(out, _run_few(loop, plan, operands, params, None))
+    return out
+
+
+def _run_few(loop: Loop, plan: Plan, operands: Sequence[Any], params: tuple[Any, ...], out: Array | None) -> Array:
+    """Computes into a new array, or into a given one that shares no memory, what the loop can take whole."""
+    if not plan.is_uniform:
+        operands = [_few_converted(each, plan.dtype) for each in operands]
+    if out is None:
+        new = plan.made[0]
+        out = new_array(plan.shape, new.strides, new.dtype)
+    try:
+        run_quietly(loop, *operands, *params, out=out)
+    except RuntimeError:
+        quiet(loop, *operands, *params, out=out)
+    return out
+
+
+def _few_converted(operand: Any, dtype: NumpyDtype) -> Array:
+    if type(operand) is not Array:
+        return kept_constant(operand, dtype)
+    return operand if operand.dtype is dtype else quiet(operand.astype, dtype)
 
 
 def _run(op: Op, iterator: TensorIterator, params: tuple[Any, ...], is_given: bool) -> None:

@@ -101,7 +101,7 @@ def binary(op: Op) -> Callable[..., Array]:
             try:
                 if type(other) is Array:
                     if out is not None and _are_three(input, other, out, result_dtypes[dtype]):
-                        return run_quietly(loop, input, other, out)
+                        return run_quietly(loop, input, other, out=out)
                     operand = other
                     friendly = other.dtype is dtype and (
                         input.ndim == 1 == other.ndim or out is input or are_plain(input, other)

@@ -71,11 +71,10 @@ def _overflow(dtype: np.dtype) -> RuntimeError:
 
 
 def _fits_integer(number: Any, dtype: np.dtype) -> bool:
-    limits = _LIMITS[dtype]
+    lowest, highest = _LIMITS[dtype]
     if isinstance(number, float):
-        return limits.min <= number <= limits.max
-    lowest = -limits.max if limits.min == 0 else limits.min  # negative integers wrap around in unsigned dtypes
-    return bool(lowest <= number <= limits.max)
+        return lowest <= number <= highest
+    return bool((lowest or -highest) <= number <= highest)  # negative integers wrap around in unsigned dtypes
 
 
 def _fits_float(number: Any, dtype: np.dtype) -> bool:
@@ -88,7 +87,10 @@ def _fits_complex(number: Any, dtype: np.dtype) -> bool:
     return _fits_float(number.real, part) and _fits_float(number.imag, part)
 
 
-_LIMITS = {dtype.numpy: np.iinfo(dtype.numpy) for dtype in ALL_DTYPES if dtype.numpy.kind in "iu"}
+_LIMITS = {
+    info.dtype: (int(info.min), int(info.max))
+    for info in [np.iinfo(dtype.numpy) for dtype in ALL_DTYPES if dtype.numpy.kind in "iu"]
+}
 LARGEST = {dtype.numpy: finfo(dtype).max for dtype in ALL_DTYPES if dtype.is_floating_point}
 
 _FITS: dict[str, Callable[[Any, np.dtype], bool]] = {

@@ -17,7 +17,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, co
 from mindtorch.backends.cpu.common.elementwise import are_plain, binary
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.refusals import not_implemented, refused
-from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand
+from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand, new_array
 
 Array = np.ndarray
 Number = complex
@@ -149,8 +149,14 @@ def where(condition: Array, input: Array, other: Array, out: Array | None = None
             if input.size <= BLOCK // 2 and is_at_hand(out, input.shape, input.dtype, (condition, input, other)):
                 return arithmetic.choose(condition, input, other, out)
     arrays = _as_condition(condition), input, other
-    dtype = where_dtype(*arrays)
-    if out is not None and out.dtype != dtype:
+    if out is None:
+        plan = _WHERE.plan((None,), arrays)
+        if plan.only_numpy and plan.numel <= BLOCK // 2:
+            new = plan.made[0]
+            result = new_array(plan.shape, new.strides, new.dtype)
+            quiet(_choose, result, *arrays)
+            return result
+    elif out.dtype != (dtype := where_dtype(*arrays)):
         names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
         raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
     iterator = _WHERE.build((out,), arrays)

@@ -11,8 +11,8 @@ from mindtorch._core import aligned
 from mindtorch._core.strided import laid_out
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
-from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.common import checks
+from mindtorch.backends.cpu.common.images import as_image
 from mindtorch.backends.cpu.common.precision import check_out, deliver, widen
 from mindtorch.backends.cpu.pooling import adaptive_pooling, pooling
 
@@ -21,7 +21,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 def _as_image(result: np.ndarray, input: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """A new result in the memory format of the input."""
-    return result if out is not None else laid_out(result, image_layout.following(input, result.shape))
+    return result if out is not None else as_image(result, input)
 
 
 def _with_indices(values: np.ndarray, indices: np.ndarray, input: np.ndarray, out: Pair | None) -> Pair:

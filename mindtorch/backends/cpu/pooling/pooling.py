@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindtorch._core.strided import strided
 from mindtorch._support.numpy_functions import smallest
 from mindtorch.backends.cpu.pooling.pooling_checks import (
     check_input,
@@ -103,6 +102,8 @@ def _unpad(padded: np.ndarray, window: Window, shape: Dims) -> np.ndarray:
 
 def maximum(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """The largest element of each window, and its index in the flattened plane: the first of several, or a NaN."""
+    if 0 < x.size <= _FEW and x.flags.c_contiguous and (found := _maximum_of_few(x, window)) is not None:
+        return found
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     padded = _pad(x, window, lowest)
     best, position = _first_largest(padded, window)
@@ -114,8 +115,6 @@ def maximum(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
 
 def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """Each window's maximum and the number of its position, by arithmetic, which is faster than masked copies."""
-    if padded.size <= _FEW and padded.flags.c_contiguous:
-        return _largest_of_few(padded, window)
     counts = np.int8 if prod(window.kernel) < 128 else np.int32
     first, *others = window.places()
     best = padded[first].copy()
@@ -129,28 +128,44 @@ def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.n
 
 
 _FEW = 1 << 11  # elements of images so small that calls of NumPy cost more than what they do
+_MOST_PLACES = 1 << 13  # elements of all windows, of which the places are kept
 
 
-def _largest_of_few(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """The same by one look at a copy of all windows."""
-    windows = _windows_on(padded, window)
-    elements = windows.reshape(*windows.shape[: -window.dims], prod(window.kernel))
-    return np.maximum.reduce(elements, -1), elements.argmax(-1)
+def _maximum_of_few(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same by one look at a copy of all windows; None where there is a NaN or a window without an element."""
+    table = _table_of_windows(window, x.shape)
+    if table is None:
+        return None
+    places, indices, begins = table
+    elements = x.reshape(-1).take(places)
+    best = np.maximum.reduce(elements, -1)
+    if smallest(best) != smallest(best):
+        return None
+    return best, indices.take(elements.argmax(-1) + begins)
 
 
-def _windows_on(padded: np.ndarray, window: Window) -> np.ndarray:
-    """All windows, as a view."""
-    return strided(padded, *_seen_as_windows(window, padded.shape, padded.strides))
+@lru_cache(maxsize=128)
+def _table_of_windows(window: Window, shape: Dims) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The places of the elements of each window in the flattened input, and in their planes, and where a window begins
+    in these. The first element of a window stands for those in the padding, too."""
+    plane = shape[-window.dims :]
+    padded = _pad(np.arange(prod(plane)).reshape(plane), window, -1)
+    windows = np.stack([padded[places] for places in window.places()], -1)
+    if not 0 < windows.size * prod(shape[: -window.dims]) <= _MOST_PLACES or (windows < 0).all(-1).any():
+        return None
+    first = np.take_along_axis(windows, (windows >= 0).argmax(-1)[..., None], -1)
+    inside = np.where(windows < 0, first, windows)
+    planes = np.arange(prod(shape[: -window.dims])).reshape(*shape[: -window.dims], *[1] * inside.ndim)
+    places = planes * prod(plane) + inside
+    begins = np.arange(0, inside.size, inside.shape[-1]).reshape(inside.shape[:-1])
+    return places, inside.reshape(-1), begins
 
 
-@lru_cache(maxsize=256)
-def _seen_as_windows(window: Window, shape: Dims, strides: Dims) -> tuple[Dims, Dims]:
-    """The shape and the strides of a view with a dimension more for each that a window has."""
-    inner = strides[-window.dims :]
-    jumps = [step * stride for step, stride in zip(window.stride, inner)]
-    spread = [step * stride for step, stride in zip(window.dilation, inner)]
-    outer = len(shape) - window.dims
-    return (*shape[:outer], *window.size, *window.kernel), (*strides[:outer], *jumps, *spread)
+@lru_cache(maxsize=128)
+def _places_by_position(window: Window, shape: Dims) -> np.ndarray | None:
+    """For each position in the window the places of the elements under it in a flattened array of this shape."""
+    places = np.stack([np.arange(prod(shape)).reshape(shape)[each] for each in window.places()])
+    return places if 0 < places.size <= _MOST_PLACES else None
 
 
 def _needs_care(best: np.ndarray) -> bool:
@@ -198,21 +213,13 @@ def scatter_to(grad: np.ndarray, indices: np.ndarray, shape: Dims, dims: int, ov
 
 def average(x: np.ndarray, window: Window, divisor: np.ndarray | int) -> np.ndarray:
     padded = _pad(x, window, 0)
-    if padded.size <= _FEW and padded.flags.c_contiguous and padded.size and prod(window.size):
-        return _divide(_sum_of_few(padded, window), divisor)
+    if padded.size <= _FEW and (places := _places_by_position(window, padded.shape)) is not None:
+        elements = padded.reshape(-1).take(places)  # the sums are in the same order, position by position
+        return _divide(np.add.reduce(elements, 0, None, None, False, 0), divisor)
     total = np.zeros((*x.shape[: -window.dims], *window.size), x.dtype)
     for places in window.places():
         total += padded[places]
     return _divide(total, divisor)
-
-
-def _sum_of_few(padded: np.ndarray, window: Window) -> np.ndarray:
-    """The sums in the same order, position by position, from a copy of all windows."""
-    windows = _windows_on(padded, window)
-    outer = windows.ndim - window.dims
-    by_position = windows.transpose(*range(outer, windows.ndim), *range(outer))
-    elements = by_position.reshape(prod(window.kernel), *windows.shape[:outer])
-    return np.add.reduce(elements, 0, None, None, False, 0)
 
 
 def spread(grad: np.ndarray, shape: Dims, window: Window, divisor: np.ndarray | int) -> np.ndarray:

@@ -20,6 +20,7 @@ from mindtorch.iterator.constants import CONSTANTS
 Array = np.ndarray
 Step = Callable[[Array, Any, int, Array, Array, Array, Array], None]
 Closed = Callable[[Array, Array, Array], Array]
+Table = Callable[[Array, int], Array | None]
 
 _BLOCK = 1 << 12  # elements: of so many, a table stays in the cache
 _ROWS = 16  # degrees of which a table has the values
@@ -50,6 +51,19 @@ def _recurrence(x: Array, degree: Array, linear: Array, step: Step) -> Array:
             before, last = last, row
         _look_up(rows, degree - start, places, result)
     return result
+
+
+def _rows(x: Array, linear: Array, step: Step, highest: int) -> Array:
+    """A table of the values of all degrees up to the highest, and of those below 0 in the last row."""
+    spare, constants = np.empty(linear.size, linear.dtype), CONSTANTS[int][linear.dtype]
+    table = np.empty((highest + 2, linear.size), linear.dtype)
+    table[0] = 1
+    if highest:
+        table[1] = linear
+    for number in range(2, highest + 1):
+        step(x, constants, number, table[number - 1], table[number - 2], spare, table[number])
+    table[-1] = 0
+    return table
 
 
 def _look_up(table: Array, row: Array, places: Any, result: Array) -> None:
@@ -93,13 +107,33 @@ def _by_degree(computation: Callable[[Array, Array], Array], x: Array, degree: A
     return values
 
 
-def _polynomial(op: str, computation: Callable[[Array, Array], Array]) -> Any:
-    """A kernel of arrays or numbers; the degree is a whole number, in the dtype that it has in common with x."""
+def _few(table: Table, x: Array, n: Array) -> Any:
+    """The values for few elements of low degrees, from a table for each x: it is as long as x is, before it is
+    broadcast. None if that is not what they are."""
+    degree = n.astype(np.int64)
+    highest = int(largest(degree))
+    if not 0 <= highest < _ROWS or not x.flags.c_contiguous or (rows := table(x.reshape(-1), highest)) is None:
+        return None
+    if not is_within(degree, 0, _ROWS):
+        degree = np.maximum(degree, -1)
+    if x.size == 1:
+        return rows.take(degree, mode="wrap").reshape(broadcast_shapes(x.shape, n.shape))
+    if n.size == 1:
+        return rows[degree.item()].reshape(x.shape)
+    return rows[degree, np.arange(x.size).reshape(x.shape)]
+
+
+def _polynomial(op: str, computation: Callable[[Array, Array], Array], table: Table) -> Any:
+    """A kernel of arrays or numbers; the degree is a whole number, in the dtype that it has in common with x. The table
+    has the values for low degrees."""
 
     def loop(x: Array, n: Array, out: Array | None = None) -> Array:
         if out is None:
             out = np.empty(broadcast_shapes(x.shape, n.shape), x.dtype)
         if out.size == 0:
+            return out
+        if out.size <= _BLOCK and (result := _few(table, x, n)) is not None:
+            out[...] = result
             return out
         values, degrees = _flat(x, out.shape), _flat(n, out.shape)
         result = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size, out.dtype)
@@ -198,7 +232,20 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
             result[~by_form] = _recurrence(others + others, low, first, _times_two_x)
         return result
 
-    return _polynomial(f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}", computation)
+    def table(given: Array, highest: int) -> Array | None:
+        if highest > closed_above:
+            return None
+        number = CONSTANTS[int][given.dtype]
+        x = given + given - number[1] if is_shifted else given
+        rows = _rows(x + x, linear(x, number[1]), _times_two_x, highest)
+        for end, values in ((1, right_end), (0 if is_shifted else -1, left_end)):
+            at_end = np.equal(given, number[end])
+            if highest and is_any(at_end):
+                degrees = np.arange(1, highest + 1)[:, None]
+                np.copyto(rows[1:-1], values(degrees), where=at_end, casting="unsafe")
+        return rows
+
+    return _polynomial(f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}", computation, table)
 
 
 chebyshev_polynomial_t = _chebyshev("t", 6, is_shifted=False)
@@ -231,7 +278,11 @@ def _hermite(op: str, factor: int) -> Any:
         np.copyto(result, np.nan, where=degree > limit)
         return result
 
-    return _polynomial(op, computation)
+    def table(x: Array, highest: int) -> Array:
+        linear = np.multiply(CONSTANTS[int][x.dtype][factor], x)
+        return _rows(linear, linear, step, highest)
+
+    return _polynomial(op, computation, table)
 
 
 def _next_laguerre(x: Array, constants: Any, number: int, last: Array, before: Array, spare: Array, out: Array) -> None:
@@ -258,7 +309,15 @@ def _legendre(x: Array, degree: Array) -> Array:
     return _recurrence(x, degree, x, _next_legendre)
 
 
+def _laguerre_table(x: Array, highest: int) -> Array:
+    return _rows(x, np.subtract(CONSTANTS[int][x.dtype][1], x), _next_laguerre, highest)
+
+
+def _legendre_table(x: Array, highest: int) -> Array:
+    return _rows(x, x, _next_legendre, highest)
+
+
 hermite_polynomial_h = _hermite("hermite_polynomial_h", 2)
 hermite_polynomial_he = _hermite("hermite_polynomial_he", 1)
-laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", _laguerre)
-legendre_polynomial_p = _polynomial("legendre_polynomial_p", _legendre)
+laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", _laguerre, _laguerre_table)
+legendre_polynomial_p = _polynomial("legendre_polynomial_p", _legendre, _legendre_table)
