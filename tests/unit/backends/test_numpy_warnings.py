@@ -21,6 +21,7 @@ x.round(decimals=2); x.clamp(min=y); x.clamp(y, z); x.clamp(0, INF); F.mse_loss(
 F.mse_loss(x, y, reduction="none")
 F.smooth_l1_loss(x, y); F.cross_entropy(x, torch.arange(6)); F.layer_norm(x, (6,)); F.softplus(x); F.silu(x); F.elu(x)
 x.scatter_add(0, torch.zeros(6, 6).long(), y); x.index_add(0, torch.arange(6), y); torch.linspace(0, INF, 3)
+torch.maximum(x, y, out=z); torch.minimum(x, y, out=z); torch.fmax(x, y, out=z); torch.fmin(x, y, out=z)
 x.allclose(y); x.isclose(y); x.clone().copy_(y.double() * 1e300); torch.tensor([1e300]).float(); torch.arange(3.0) * INF
 """
 

@@ -234,8 +234,8 @@ def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:
 
 
 def _is_for_few(out: Any, operands: Sequence[Any]) -> bool:
-    """Whether an array that was given is one for few elements, and there may be nothing to warn of or to refuse: none of
-    the operands shares its memory, but for the first one, which may be the array itself."""
+    """Whether an array that was given is one for few elements, and there may be nothing to warn of or to refuse: no
+    operand shares its memory, but for the first one, which may be the array itself."""
     if type(out) is not Array or out.size > BLOCK or not out.flags.c_contiguous:
         return False
     others = operands[1:] if operands[0] is out else operands

@@ -136,7 +136,7 @@ def _absolute(column: Array) -> Array:
     return np.abs(column) if column.dtype.kind == "f" else np.abs(column.real) + np.abs(column.imag)
 
 
-_FEW_ROWS = 16  # up to which the plain steps are quick enough, and their rounding shows most
+_FEW_ROWS = 4  # up to which the plain steps are quick enough, and their rounding shows most
 _SAFE = 1e-4  # how large a diagonal element is, beside the others, whose rounding error cannot make it zero
 
 
@@ -289,9 +289,23 @@ def _substituted(packed: Array, pivots: Array, right: Array) -> Array:
 
 
 def triangular_solution(matrix: Array, right: Array, upper: bool, unitriangular: bool) -> Array:
-    """Row by row; only a triangle of the matrix is read."""
+    """By LAPACK, but for a singular matrix; only a triangle of it is read."""
     batch = broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
-    result = np.array(broadcast_to(right, (*batch, *right.shape[-2:])))
+    right = broadcast_to(right, (*batch, *right.shape[-2:]))
+    if not right.size:
+        return np.array(right)
+    solve, matrices = lapack_routine("trtrs", matrix.dtype), broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
+    result = np.empty(right.shape, right.dtype)
+    for place in ndindex(batch):
+        result[place], info = solve(matrices[place], right[place], not upper, 0, unitriangular)
+        if info:
+            return _solution_by_rows(matrix, right, upper, unitriangular)
+    return result
+
+
+def _solution_by_rows(matrix: Array, right: Array, upper: bool, unitriangular: bool) -> Array:
+    """The same row by row: what a zero on the diagonal leaves is inf and nan."""
+    result = np.array(right)
     size = matrix.shape[-1]
     for number in range(size):
         row = size - 1 - number if upper else number

@@ -1,17 +1,12 @@
-"""Kernels of Householder reflections: `I - tau v v^H`, and the products of them that LAPACK keeps instead of Q.
-
-The vector of reflection i has zeros above the diagonal, a one on it, and below it what is in column i of a matrix.
-"""
-
-from collections.abc import Iterator, Sequence
+"""Kernels of Householder reflections: `I - tau v v^H`, and the products of them that LAPACK keeps instead of Q."""
 
 import numpy as np
 
-from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import broadcast_to
+from mindtorch._support.numpy_functions import ndindex
 from mindtorch.backends.cpu.common.casting import deliver, deliver_castable, deliver_castables
 from mindtorch.backends.cpu.common.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.linalg.decompositions import columns_of
+from mindtorch.backends.cpu.linalg.lu_factors import lapack_routine
 
 Array = np.ndarray
 
@@ -27,9 +22,11 @@ def geqrf(input, out=None):
 def householder_product(input, tau, out=None):
     _check_product(input, tau)
     _check_dtype("orgqr_cpu", input)
-    identity = np.eye(*input.shape[-2:], dtype=input.dtype)
-    product = np.array(broadcast_to(identity, input.shape))
-    quiet(_reflect, product, reversed(list(_reflections(input, tau))))
+    product = np.empty(input.shape, input.dtype)
+    if input.size:
+        form = lapack_routine("ungqr" if input.dtype.kind == "c" else "orgqr", input.dtype)
+        for place in ndindex(input.shape[:-2]):
+            product[place] = form(input[place], tau[place])[0]
     return deliver_castable("torch.linalg.householder_product", "result", columns_of(product), out)
 
 
@@ -39,33 +36,18 @@ def ormqr(input, input2, input3, left=True, transpose=False, out=None):
     if out is not None:
         _check_dtypes("torch.ormqr", input, "result", out)
     _check_dtype("ormqr_cpu", input)
-    product = np.array(other if left else _adjoint(other))
-    reflections = list(_reflections(input, tau))
-    if left == transpose:  # Q^H C, or its adjoint for C Q
-        adjoint = [(vector, np.conj(factor)) for vector, factor in reflections]
-        quiet(_reflect, product, adjoint)
-    else:
-        quiet(_reflect, product, reversed(reflections))
-    return deliver(columns_of(product if left else _adjoint(product)), out)
+    product = np.empty(other.shape, other.dtype)
+    if other.size:
+        is_complex = input.dtype.kind == "c"
+        apply = lapack_routine("unmqr" if is_complex else "ormqr", input.dtype)
+        side, form = "L" if left else "R", ("C" if is_complex else "T") if transpose else "N"
+        space = _BLOCK * max(other.shape[-2:])
+        for place in ndindex(input.shape[:-2]):
+            product[place] = apply(side, form, input[place][:, : tau.shape[-1]], tau[place], other[place], space)[0]
+    return deliver(columns_of(product), out)
 
 
-def _adjoint(matrix: Array) -> Array:
-    return np.conj(matrix.swapaxes(-1, -2))
-
-
-def _reflections(input: Array, tau: Array) -> Iterator[tuple[Array, Array]]:
-    """The vectors, as columns, and their factors."""
-    for place in range(tau.shape[-1]):
-        vector = np.array(input[..., place, None])
-        vector[..., :place, :] = 0
-        vector[..., place, :] = 1
-        yield vector, tau[..., place, None, None]
-
-
-def _reflect(matrix: Array, reflections: Sequence[tuple[Array, Array]] | Iterator[tuple[Array, Array]]) -> None:
-    """Apply reflections to the columns of a matrix, one after the other."""
-    for vector, factor in reflections:
-        matrix -= factor * vector * np.matmul(_adjoint(vector), matrix)
+_BLOCK = 32  # rows or columns that LAPACK takes together
 
 
 # -------------------- checks --------------------
