@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core import state
 from mindtorch._core.dtype import FROM_NUMPY, complex128, float64, int64, uint64
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.fast_path import has_bare_array
 from mindtorch._core.layout import strided
 from mindtorch._core.promotion import int_to_float, result_type
 from mindtorch._core.tensor import Tensor, wrap
@@ -34,7 +34,7 @@ def float_beside(number: _Number, tensor: Tensor) -> Tensor:
 
 
 def _converted(number: _Number, tensor: Tensor, dtype: Dtype) -> Tensor:
-    if type(tensor._mt_array) is np.ndarray and not state.active_modes:
+    if has_bare_array(tensor):
         return wrap(np.array(cast(np.array(number, _widest(number).numpy), dtype.numpy)))
     return ops.scalar_tensor(number, dtype=_widest(number), device=tensor.device).to(dtype)
 
@@ -52,7 +52,7 @@ def element_beside(number: _Number, tensor: Tensor) -> Tensor:
 
 def element_of(number: _Number, dtype: Dtype, tensor: Tensor) -> Tensor:
     """A number that must fit into the dtype, as a 0-dim tensor on the device of another one."""
-    if type(tensor._mt_array) is np.ndarray and not state.active_modes:
+    if has_bare_array(tensor):
         array = np.empty((), dtype.numpy)
         return wrap(fill(array, number, array))
     return ops.scalar_tensor(number, dtype=dtype, device=tensor.device)

@@ -257,10 +257,7 @@ def _run_few(loop: Loop, plan: Plan, operands: Sequence[Any], params: tuple[Any,
     if out is None:
         new = plan.made[0]
         out = new_array(plan.shape, new.strides, new.dtype)
-    try:
-        run_quietly(loop, *operands, *params, out=out)
-    except RuntimeError:
-        quiet(loop, *operands, *params, out=out)
+    quiet(loop, *operands, *params, out=out)
     return out
 
 
