@@ -87,7 +87,12 @@ def test_dumps_of_faulty_runs(fault, tmp_path):
 
 @pytest.mark.parametrize(
     ("how", "ranks", "text"),
-    [("late", 2, "Rank 1 failed"), ("killed", 3, "Rank 1 failed"), ("all", 3, "Rank 1 failed")],
+    [
+        ("late", 2, "Rank 1 failed"),
+        ("first", 2, "Rank 1 failed"),
+        ("killed", 3, "Rank 1 failed"),
+        ("all", 3, "Rank 1 failed"),
+    ],
 )
 def test_monitored_barrier(how, ranks, text):
     printed = launch("--keep-going", f"--nproc-per-node={ranks}", PROGRAM, "monitored", how)

@@ -69,7 +69,9 @@ def end(size=4):
 
 def monitored():
     rank = start()
-    if rank == 1:
+    if rank == 0 and sys.argv[2] == "first":
+        time.sleep(2)
+    if rank == 1 and sys.argv[2] != "first":
         time.sleep(2) if sys.argv[2] == "late" else os.kill(os.getpid(), signal.SIGKILL)
     try:
         dist.monitored_barrier(timeout=timedelta(seconds=1), wait_all_ranks=sys.argv[2] == "all")
