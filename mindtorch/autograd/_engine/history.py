@@ -6,7 +6,7 @@ through the base or any of its views moves the base to a new node and raises the
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
 from weakref import ref
@@ -21,13 +21,15 @@ from mindtorch._core.autograd_meta import (
     ViewMeta,
     note_inference_leaf,
 )
+from mindtorch._core.batched_array import Level
 from mindtorch._core.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output, share_version
 from mindtorch.autograd._engine.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd._engine.copy_slices import CopySlices
 from mindtorch.autograd._engine.hooks_in_levels import is_over, shown_node, shown_output
 from mindtorch.dispatch.modes.captures import is_captured_unrecorded
-from mindtorch.dispatch.modes.level_views import CROSSINGS
+from mindtorch.dispatch.modes.level_views import CROSSINGS, entered_whole
 from mindtorch.dispatch.modes.view_recipe import ViewRecipe
+from mindtorch.dispatch.namespace import ops
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
@@ -203,16 +205,21 @@ def _follow_base(view: Tensor, meta: ViewMeta) -> None:
 def _take_again(view: Tensor, meta: ViewMeta, version: int) -> None:
     _check_writable(meta, "its base or another view of its base has been")
     old = meta.edge
+    meta.edge = _recorded(_edge_on_base, view, meta.base)
+    move_hooks(meta, old, meta.edge)
+    meta.version = version  # the last thing: from now on the view is asked without the lock
+
+
+def _recorded(function: Callable, *args: Any) -> Any:
+    """What a function gives that records, whatever mode the program is in."""
     grad_enabled, inference = _thread.grad_enabled, _thread.inference
     state.set_grad_enabled(True)
     _thread.inference = False
     try:
-        meta.edge = _edge_on_base(view, meta.base)
+        return function(*args)
     finally:
         state.set_grad_enabled(grad_enabled)
         _thread.inference = inference
-    move_hooks(meta, old, meta.edge)
-    meta.version = version  # the last thing: from now on the view is asked without the lock
 
 
 def _edge_on_base(view: Tensor, base: Tensor) -> tuple:
@@ -369,13 +376,27 @@ def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
 
 
 def _rebase_view(view: Tensor, node: Any) -> None:
-    """The base becomes the output of a CopySlices around the node; the view follows it."""
+    """The base becomes the output of a CopySlices around the node; the view follows it. The samples along the first
+    dimension of a base are no view of it to programs: it becomes the output of the node itself."""
     base = view._mt_meta.base
     set_output(node, view._mt_array)
     old = edge_of(base) or None
-    rebase(base, CopySlices(old, base, view, node))  # the base may be a view itself: of the tensor outside of a `vmap`
+    levels = entered_whole(view)
+    if levels:
+        rebase(base, _put_together(view, node, levels))
+    else:
+        rebase(base, CopySlices(old, base, view, node))  # which may be a view itself: of the tensor outside of a `vmap`
     view._mt_meta.version = -1  # whatever it has followed since the write, it is to follow the base again
     edge_of(view)
+
+
+def _put_together(view: Tensor, node: Any, levels: Sequence[Level]) -> Any:
+    """The node that puts the samples together which are the output of a node, those of the innermost level first."""
+    samples = alias_of(view)
+    samples._mt_edge = edge_to(node)
+    for level in levels:
+        samples = _recorded(ops._remove_batch_dim, samples, level.number, level.size, 0)
+    return samples._mt_edge[0]
 
 
 def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:

@@ -38,6 +38,26 @@ def as_it_entered(tensor: Tensor) -> Tensor | None:
     return meta.base if is_entered else None
 
 
+def entered_whole(view: Tensor) -> list[Level]:
+    """The levels, the innermost first, that a tensor has entered with its samples along the first dimension, if that is
+    all there is between a view and its base."""
+    levels: list[Level] = []
+    meta = view._mt_meta
+    if type(meta) is not ViewMeta or type(meta.base._mt_meta) is ViewMeta:
+        return levels
+    while type(meta) is ViewMeta:
+        if meta.replay is None or meta.replay[0] is not inside or meta.replay[1][0] != 0:
+            return []
+        levels.append(meta.replay[1][1])
+        meta = meta.parent
+    return levels if _is_row_of(view, view._mt_meta.base, len(levels)) else []
+
+
+def _is_row_of(view: Tensor, base: Tensor, count: int) -> bool:
+    """Whether a sample, which may have taken another shape in place, lies as its base does behind some dimensions."""
+    return (base.shape[count:], base.stride()[count:]) == (view.shape, view.stride())
+
+
 def is_of_argument(tensor: Tensor) -> bool:
     """Whether a tensor is a view of what was given to a function of `vmap`, or is that itself."""
     meta = tensor._mt_meta

@@ -6,6 +6,11 @@ from tests.parity.random_programs.found import compared
 # What stands in front of the lines of a kind.
 BEFORE = {
     "gradients of views by strides": "x = T.arange(36., dtype=T.float64).view(12, 3).requires_grad_()",
+    "graphs of arguments that vmap writes": "l = T.ones(2, 2, 3, requires_grad=True); b = T.ones(2, 2, 3); x = l * 3; "
+    "seen = []\n"
+    "def nodes(t):\n    n = t.grad_fn\n    return [n.name(), *[e and e.name() for e, _ in n.next_functions]]\n"
+    "def swept(t):\n    t.sum().backward(retain_graph=True)\n    return l.grad\n"
+    "def twice(t):\n    for _ in (1, 2):\n        T.autograd.grad(t.sum(), x)\n",
 }
 KINDS = {
     "gradients of views by strides": [
@@ -23,6 +28,30 @@ KINDS = {
     + [
         f"T.vmap(T.func.grad(lambda a: ({view} ** 2).sum()), in_dims=1)(x)"
         for view in ("(a * 1).as_strided((3, 2), (2, 1))", "T.as_strided_copy(a, (3, 2), (2, 1))")
+    ],
+    "graphs of arguments that vmap writes": [
+        f"o = {mapped.format(write)}; {last}"
+        for mapped in (
+            "T.vmap(lambda a: a.{} * 1)(x)",
+            "T.vmap(T.vmap(lambda a: a.{}))(x)",
+            "T.vmap(lambda a: T.vmap(lambda c: c.{})(a))(x)",
+            "x.retain_grad(); T.vmap(lambda a: a.{} + a)(x)",
+        )
+        for write in ("neg_()", "mul_(2)", "copy_(b[0, 0])", "zero_()", "sub_(a.detach()[..., :1])", "neg_().mul_(2)")
+        if "lambda c" not in mapped or "sub" not in write
+        for last in (
+            "nodes(x)[:2]",
+            "swept(x), x.grad_fn is None, x._version, x._base",
+            "swept(o), x.is_leaf, x.retains_grad",
+            "h = x.grad_fn.register_hook(lambda i, o: seen.append((i[0].shape, o[0].shape)) and None); swept(x); seen",
+        )
+    ]
+    + [
+        f"x = l * 3; y = x[:1] if {of_view} else x; T.vmap(lambda a: {write})(y); g = x.sum(); T.autograd.grad(g, "
+        "l, retain_graph=True)\ntry: r = [T.autograd.grad(x.sum(), x) for _ in (1, 2)]\n"
+        "except RuntimeError as e: r = str(e)\nr, T.autograd.grad(g, l)"
+        for of_view in (False, True)
+        for write in ("a.neg_()", "a.mul_(2)", "a.copy_(b[0])")
     ],
 }
 
