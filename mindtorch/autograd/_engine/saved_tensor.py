@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 from mindtorch._core import state
-from mindtorch._core.batched_array import BatchedArray
+from mindtorch._core.batched_array import BatchedArray, levels_of
 from mindtorch._core.dtype import from_numpy_dtype
 from mindtorch._core.tensor import (
     LevelVersion,
@@ -33,6 +33,7 @@ from mindtorch._core.tensor import (
 from mindtorch._support import errors
 from mindtorch.autograd._engine.history import become_leaf, edge_of, edge_to_keep
 from mindtorch.autograd._engine.hooks import legacy_type
+from mindtorch.autograd._engine.hooks_in_levels import shown_node, shown_output
 from mindtorch.autograd._engine.shown_levels import is_of_inference_where_recorded
 from mindtorch.dispatch.modes import torch_dispatch
 from mindtorch.dispatch.modes.captures import is_in_reverse_mode
@@ -322,10 +323,11 @@ def check_hooks(function: str, pack_hook: Any, unpack_hook: Any, owner: str = ""
 
 def modified_in_place(array: Any, edge: Any, counter: list[int], kept: Any) -> RuntimeError:
     """A saved tensor was written since; the edge is that of the tensor as it is now, if it has one."""
-    version, expected = (version_inside(each, _depth_of_pass()) for each in (counter, kept))
-    array = peeled(array, 0)[0]
+    depth = _depth_of_pass()
+    version, expected = (version_inside(each, depth) for each in (counter, kept))
+    array = peeled(array, sum(level.depth < depth for level in levels_of(array.shape)))[0]  # a sample of those outside
     kind = legacy_type(from_numpy_dtype(array.dtype))
-    source = "" if not edge or edge[0].accumulates else f", which is output {edge[1]} of {edge[0].short_name()},"
+    source = "" if not edge or shown_node(edge)[0].accumulates else f", which is output {shown_output(edge)},"
     if state.anomaly_enabled:
         hint = (
             "the backtrace further above shows the operation that failed to compute its gradient. The variable in "

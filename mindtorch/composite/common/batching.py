@@ -228,24 +228,33 @@ def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
     return one_by_one(function.op.name, function, *args, **kwargs)  # type: ignore[attr-defined]
 
 
-def _refusal(error: Callable[[str], Exception]) -> Callable:
+def _refusal(error: Callable[[str], Exception], part: str = "") -> Callable:
+    """`part`: the op that is refused where another transform, further in, has taken this one apart."""
+
     @_after_autograd
     def rule(function: Callable, args: tuple, kwargs: dict) -> Any:
-        if _any_batched((*args, *kwargs.values())):
-            raise error(function.op.name)  # type: ignore[attr-defined]
+        name = function.op.name if _is_innermost() else part  # type: ignore[attr-defined]
+        if name and _any_batched((*args, *kwargs.values())):
+            raise error(name)
         return NotImplemented
 
     return rule
 
 
+def _is_innermost() -> bool:
+    """Whether `vmap` is the innermost transform that runs: the others take composite ops apart before it sees them."""
+    own = _thread.own_tensors
+    return own is None or own.depth < max(each.depth for each in _thread.vmap_levels)
+
+
 # Ops whose results have places or sizes that a tensor tells, and random slopes: torch refuses them whichever of their
 # tensors are batched.
 REFUSED = {
-    "where": errors.dynamic_shape,
-    "narrow.Tensor": errors.no_view,
-    "tensor_split.tensor_indices_or_sections": errors.no_fallback,
-    "rrelu": errors.not_yet,
-    "rrelu_": errors.not_yet,
+    "where": (errors.dynamic_shape,),
+    "narrow.Tensor": (errors.no_view,),
+    "tensor_split.tensor_indices_or_sections": (errors.no_fallback,),
+    "rrelu": (errors.not_yet, "rrelu_with_noise"),
+    "rrelu_": (errors.not_yet, "rrelu_with_noise_"),
 }
 
 # Ops made of others that PyTorch runs for one sample after the other: the results are stacked, so they are rows.
@@ -286,8 +295,8 @@ register_rule(("as_strided_copy",), _copied_by_memory)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("repeat_interleave.self_Tensor",), _second_one_by_one)
 register_rule(("fill_.Tensor",), _fill_by_sample)
-for _op, _error in REFUSED.items():
-    register_rule((_op,), _refusal(_error))
+for _op, _error_and_part in REFUSED.items():
+    register_rule((_op,), _refusal(*_error_and_part))
 
 
 # -------------------- copies that are written to --------------------

@@ -6,6 +6,14 @@ from tests.parity.random_programs.found import compared
 # What stands in front of the lines of a kind.
 BEFORE = {
     "gradients of views by strides": "x = T.arange(36., dtype=T.float64).view(12, 3).requires_grad_()",
+    "gradients without elements": "t, seen = T.ones(0, requires_grad=True), []\n"
+    "def seeing(g):\n    try: seen.append(g.tolist())\n    except RuntimeError as e: seen.append(str(e))\n"
+    "t.register_hook(seeing)",
+    "texts about what was kept and written": "x, G = T.ones(4, 2, 3, dtype=T.float64), T.func.grad\n"
+    "def output(a):\n    b = a.exp()\n    b.add_(1)\n    return b.sum()\n"
+    "def operand(a):\n    b = a * 1\n    c = b * a\n    b.add_(1)\n    return c.sum()\n"
+    "def view(a):\n    b = (a * 1)[..., 1:]\n    c = b.sin()\n    b.add_(a[..., :1])\n    return c.sum()",
+    "what another transform takes apart before vmap refuses it": "x, i = T.ones(3, 3), T.tensor(1)",
     "graphs of arguments that vmap writes": "l = T.ones(2, 2, 3, requires_grad=True); b = T.ones(2, 2, 3); x = l * 3; "
     "seen = []\n"
     "def nodes(t):\n    n = t.grad_fn\n    return [n.name(), *[e and e.name() for e, _ in n.next_functions]]\n"
@@ -28,6 +36,43 @@ KINDS = {
     + [
         f"T.vmap(T.func.grad(lambda a: ({view} ** 2).sum()), in_dims=1)(x)"
         for view in ("(a * 1).as_strided((3, 2), (2, 1))", "T.as_strided_copy(a, (3, 2), (2, 1))")
+    ],
+    "gradients without elements": [
+        f"o = {call}; T.autograd.grad(o, t, T.stack([T.ones_like(o)] * 2), is_grads_batched=True)[0].stride(), seen"
+        for call in (
+            "T.cat([t, t], -1)",
+            "T.cat([t, T.ones(2)])",
+            "T.hstack([t, t])",
+            "T.stack([t, t])",
+            "t[:0]",
+            "t * 2",
+        )
+    ],
+    "texts about what was kept and written": [
+        call.format(kept)
+        for kept in ("output", "operand", "view")
+        for call in (
+            "G({})(x)",
+            "T.vmap(G({}), in_dims=1)(x)",
+            "T.vmap(T.vmap(G({})), in_dims=1)(x)",
+            "T.vmap(G(lambda a: T.vmap({}, in_dims=1)(a).sum()))(x)",
+            "G(lambda a: T.vmap({}, in_dims=1)(a).sum())(x)",
+            "T.vmap({}, in_dims=-1)(x.requires_grad_()).sum().backward()",
+        )
+    ],
+    "what another transform takes apart before vmap refuses it": [
+        transform.format(call)
+        for call in (
+            *("a.narrow(0, i, 1) * a[0]", "T.where(a)[0] + a", "T.rrelu(a, 0.1, 0.1)", "T.rrelu_(a * 2, 0.1, 0.1)"),
+            "T.ops.aten.narrow.Tensor(a * 2, -1, i - 1, 2).sin()",
+        )
+        for transform in (
+            "T.vmap(lambda a: {})(x)",
+            "T.vmap(T.func.grad(lambda a: ({}).sum()))(x)",
+            "T.vmap(lambda a: T.func.jvp(lambda a: {}, (a,), (a,)), in_dims=1)(x)",
+            "T.func.grad(lambda x: T.vmap(lambda a: {})(x).sum())(x)",
+            "T.vmap(lambda a: T.func.vjp(lambda b: ({}) * b[:1], a)[0])(x)",
+        )
     ],
     "graphs of arguments that vmap writes": [
         f"o = {mapped.format(write)}; {last}"

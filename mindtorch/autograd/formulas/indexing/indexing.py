@@ -73,12 +73,12 @@ def stack_backward(grad, dim):
 
 
 def cat_backward(grad, shapes, dim):
-    """Gradients of cat: each input's stretch. Old-style empty 1-D inputs take no room."""
+    """Gradients of cat: each input's stretch. Old-style empty 1-D inputs take no room, whichever sample it is."""
     dim = wrapped(dim, grad.ndim)
     grads, start = [], 0
     for shape in shapes:
         if tuple(shape) == (0,):
-            grads.append(grad.new_zeros((0,)))
+            grads.append(ops.zeros((0,), dtype=grad.dtype, device=grad.device))
             continue
         grads.append(grad.narrow(dim, start, shape[dim]))
         start += shape[dim]
